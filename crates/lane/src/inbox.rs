@@ -129,6 +129,12 @@ impl<M> LaneInbox<M> {
         self.lanes.clear();
     }
 
+    /// True if a lane is open.
+    #[inline]
+    pub const fn has_lanes(&self) -> bool {
+        !self.lanes.is_empty()
+    }
+
     /// Notes that messages of the bus were read, so all lanes must be read behind them.
     #[inline]
     pub fn restart(&mut self) {

@@ -1,9 +1,7 @@
 //! Calls that wait for their replies.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -11,6 +9,7 @@ use std::time::Duration;
 use lane::{CallRoute, LaneKey};
 use wire::message::Builder;
 
+use super::serial_map::{SerialHash, SerialMap};
 use super::{Ended, Incoming};
 
 /// The handle of a pending call, which selects its reply in
@@ -116,8 +115,7 @@ pub(super) struct FinishedCall<D> {
 
 /// All calls whose outcome has not been taken yet.
 pub(super) struct CallTable<D> {
-    /// The keys are serials chosen by this connection, so a cheap hash is safe.
-    calls: HashMap<NonZeroU32, TrackedCall<D>, SerialHash>,
+    calls: SerialMap<TrackedCall<D>>,
     /// The earliest deadline of the waiting calls, or an earlier time: the deadline of a call that
     /// has ended. To find the next one takes long, so that is done when the time has come.
     next_deadline: Option<Duration>,
@@ -163,7 +161,7 @@ pub(super) enum RestoredItem {
 impl<D> CallTable<D> {
     pub(super) fn new() -> Self {
         Self {
-            calls: HashMap::default(),
+            calls: SerialMap::new(),
             next_deadline: None,
             with_deadline: 0,
             late: LateReplies::default(),
@@ -173,7 +171,7 @@ impl<D> CallTable<D> {
 
     /// True if a reply with this serial belongs to an earlier call.
     pub(super) fn is_used(&self, serial: NonZeroU32) -> bool {
-        self.calls.contains_key(&serial) || self.late.is_expected(serial)
+        self.calls.contains(serial) || self.late.is_expected(serial)
     }
 
     pub(super) fn add(
@@ -194,7 +192,7 @@ impl<D> CallTable<D> {
 
     /// The consumer of the reply to this call; `None` if no call with this serial is waiting.
     pub(super) fn target(&self, serial: NonZeroU32) -> Option<&ReplyTarget> {
-        match &self.calls.get(&serial)?.progress {
+        match &self.calls.get(serial)?.progress {
             CallProgress::Waiting { target, .. } => Some(target),
             CallProgress::Done(_) => None,
         }
@@ -207,7 +205,7 @@ impl<D> CallTable<D> {
 
     /// Records how a call travels.
     pub(super) fn set_route(&mut self, serial: NonZeroU32, new: CallRoute) {
-        let call = self.calls.get_mut(&serial).map(|call| &mut call.progress);
+        let call = self.calls.get_mut(serial).map(|call| &mut call.progress);
         if let Some(CallProgress::Waiting { route, .. }) = call {
             *route = new;
         }
@@ -215,7 +213,7 @@ impl<D> CallTable<D> {
 
     /// How a call travels that waits for a reply.
     pub(super) fn route_of(&self, serial: NonZeroU32) -> Option<&CallRoute> {
-        match &self.calls.get(&serial)?.progress {
+        match &self.calls.get(serial)?.progress {
             CallProgress::Waiting { route, .. } => Some(route),
             CallProgress::Done(_) => None,
         }
@@ -225,7 +223,7 @@ impl<D> CallTable<D> {
     /// the bus.
     pub(super) fn take_lane(&mut self, key: LaneKey, partner: &str) -> Vec<u32> {
         let mut serials = Vec::new();
-        for (serial, call) in &mut self.calls {
+        for (serial, call) in self.calls.iter_mut() {
             if let CallProgress::Waiting { route, .. } = &mut call.progress
                 && *route == CallRoute::Lane(key)
             {
@@ -238,20 +236,18 @@ impl<D> CallTable<D> {
 
     /// Stores the outcome of a waiting call.
     pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: ReplyOutcome<D>) {
-        let Some(call) = self.calls.get_mut(&serial) else { return };
+        let Some(call) = self.calls.get_mut(serial) else { return };
         let before = mem::replace(&mut call.progress, CallProgress::Done(outcome));
         self.note_end(&before);
     }
 
     /// Takes the outcome of a call and removes the call; `None` while it waits.
     pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<FinishedCall<D>> {
-        let Entry::Occupied(call) = self.calls.entry(serial) else {
-            panic!("the outcome of a call is taken once");
-        };
-        if let CallProgress::Waiting { .. } = call.get().progress {
+        let call = self.calls.get(serial).expect("the outcome of a call is taken once");
+        if let CallProgress::Waiting { .. } = call.progress {
             return None;
         }
-        let TrackedCall { progress, method } = call.remove();
+        let TrackedCall { progress, method } = self.calls.remove(serial)?;
         match progress {
             CallProgress::Waiting { .. } => None,
             CallProgress::Done(outcome) => Some(FinishedCall { outcome, method }),
@@ -260,7 +256,7 @@ impl<D> CallTable<D> {
 
     /// Removes a call; its reply will be ignored.
     pub(super) fn forget(&mut self, serial: NonZeroU32) {
-        let Some(TrackedCall { progress, method }) = self.calls.remove(&serial) else { return };
+        let Some(TrackedCall { progress, method }) = self.calls.remove(serial) else { return };
         self.note_end(&progress);
         self.recycle(method);
         if let CallProgress::Waiting { target: ReplyTarget::User, .. } = progress {
@@ -270,7 +266,7 @@ impl<D> CallTable<D> {
 
     /// Removes a call whose reply the core has used itself.
     pub(super) fn remove(&mut self, serial: NonZeroU32) {
-        if let Some(TrackedCall { progress, method }) = self.calls.remove(&serial) {
+        if let Some(TrackedCall { progress, method }) = self.calls.remove(serial) {
             self.note_end(&progress);
             self.recycle(method);
         }
@@ -305,14 +301,14 @@ impl<D> CallTable<D> {
         }
         let mut expired = Vec::new();
         self.next_deadline = None;
-        for (serial, call) in &mut self.calls {
+        for (serial, call) in self.calls.iter_mut() {
             let CallProgress::Waiting { deadline: Some(deadline), .. } = call.progress else {
                 continue;
             };
             let CallDeadline { at, limit } = deadline;
             if at <= now {
                 call.progress = CallProgress::Done(Err(NoReply::TimedOut { limit }));
-                expired.push((at, *serial));
+                expired.push((at, serial));
             } else {
                 self.next_deadline = earliest(self.next_deadline, at);
             }
@@ -327,11 +323,11 @@ impl<D> CallTable<D> {
     pub(super) fn end(&mut self, reason: Ended) {
         (self.next_deadline, self.with_deadline) = (None, 0);
         // Nobody takes the replies that are for the core itself.
-        self.calls.retain(|_, call| match &call.progress {
+        self.calls.retain(|call| match &call.progress {
             CallProgress::Waiting { target, .. } => *target == ReplyTarget::User,
             CallProgress::Done(_) => true,
         });
-        for TrackedCall { progress, .. } in self.calls.values_mut() {
+        for (_, TrackedCall { progress, .. }) in self.calls.iter_mut() {
             if let CallProgress::Waiting { .. } = progress {
                 *progress = CallProgress::Done(Err(NoReply::Disconnected(reason)));
             }
@@ -391,25 +387,3 @@ const LATE_MAX: usize = 1024;
 
 /// Maximum number of kept texts for the names of methods.
 const SPARE_MAX: usize = 64;
-
-type SerialHash = BuildHasherDefault<SerialHasher>;
-
-/// Spreads consecutive serials over a table (Fibonacci hashing).
-#[derive(Clone, Copy, Default)]
-pub(super) struct SerialHasher(u64);
-
-impl Hasher for SerialHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(byte.into());
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}

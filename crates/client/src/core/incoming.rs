@@ -1,8 +1,9 @@
 //! Received messages, and the pool of their buffers.
 
-use std::fmt;
+use std::cell::RefCell;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::{fmt, mem};
 
 use wire::body::{DecodeArgs, ReadError, Reader, UnixFd};
 use wire::endian::Endian;
@@ -13,7 +14,7 @@ use wire::signature::Signature;
 
 /// A received message with its descriptors, independent of the connection's read buffer.
 ///
-/// When it is dropped, its buffer returns to the connection and is reused for a later message.
+/// When it is dropped, the thread uses its buffer again for a later message.
 pub struct Incoming<D> {
     bytes: PooledBytes,
     header: ParsedHeader,
@@ -61,9 +62,9 @@ impl<D> Incoming<D> {
     }
 
     /// Copies the message into another buffer; the descriptors are shared.
-    pub(super) fn duplicate(&self, pool: &BufferPool) -> Self {
+    pub(super) fn duplicate(&self) -> Self {
         Self {
-            bytes: pool.copy_of(self.bytes.as_slice()),
+            bytes: PooledBytes::copy_of(self.bytes.as_slice()),
             header: self.header,
             descriptors: self.descriptors.clone(),
             epoch: self.epoch,
@@ -264,59 +265,52 @@ pub(crate) fn remote_text(name: &str, message: &str) -> String {
     if message.is_empty() { name.to_owned() } else { format!("{name}: {message}") }
 }
 
-/// A pool of message buffers; messages return their buffers to it, so steady traffic allocates
-/// nothing.
-#[derive(Clone, Default)]
-pub(super) struct BufferPool {
-    /// Shared with all live messages; locked only for one push or pop.
-    free: Arc<Mutex<Vec<Vec<u8>>>>,
+thread_local! {
+    /// The unused buffers of this thread, so that steady traffic allocates nothing.
+    static UNUSED: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-impl BufferPool {
-    pub(super) fn copy_of(&self, bytes: &[u8]) -> PooledBytes {
-        let mut copy = self.lock().pop().unwrap_or_default();
+/// The bytes of one message, in a buffer that the thread that drops it uses again for a later
+/// message.
+pub(super) struct PooledBytes(Vec<u8>);
+
+impl PooledBytes {
+    pub(super) fn copy_of(bytes: &[u8]) -> Self {
+        // A thread that ends has no unused buffers any more.
+        let unused = UNUSED.try_with(|unused| unused.borrow_mut().pop());
+        let mut copy = unused.ok().flatten().unwrap_or_default();
         copy.extend_from_slice(bytes);
-        self.own(copy)
+        Self(copy)
     }
 
     /// Wraps a buffer that was allocated elsewhere.
-    pub(super) fn own(&self, bytes: Vec<u8>) -> PooledBytes {
-        PooledBytes { bytes, home: self.clone() }
+    pub(super) const fn own(bytes: Vec<u8>) -> Self {
+        Self(bytes)
     }
 
-    fn take_back(&self, mut bytes: Vec<u8>) {
-        let mut free = self.lock();
-        if bytes.capacity() <= BUFFER_LEN_MAX && free.len() < BUFFERS_MAX {
-            bytes.clear();
-            free.push(bytes);
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
-        // A panic cannot leave the list inconsistent, so a poisoned lock is usable.
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The bytes of one message, in a buffer that returns to the pool.
-pub(super) struct PooledBytes {
-    bytes: Vec<u8>,
-    home: BufferPool,
-}
-
-impl PooledBytes {
     pub(super) fn as_slice(&self) -> &[u8] {
-        &self.bytes
+        &self.0
     }
 }
 
 impl Drop for PooledBytes {
     fn drop(&mut self) {
-        self.home.take_back(std::mem::take(&mut self.bytes));
+        let Self(bytes) = self;
+        if bytes.capacity() > BUFFER_LEN_MAX {
+            return;
+        }
+        bytes.clear();
+        // At the end of the thread, it is freed.
+        let _ = UNUSED.try_with(|unused| {
+            let mut unused = unused.borrow_mut();
+            if unused.len() < BUFFERS_MAX {
+                unused.push(mem::take(bytes));
+            }
+        });
     }
 }
 
-/// Maximum number of unused buffers; a burst of messages may leave that many.
+/// Maximum number of unused buffers of a thread; a burst of messages may leave that many.
 const BUFFERS_MAX: usize = 64;
 
 /// Capacity in bytes above which a buffer is freed instead of kept.

@@ -308,11 +308,13 @@ impl<D> Core<D> {
         MessageDisposition::Ignored
     }
 
+    /// True if a lane is open or ending.
+    pub(super) fn has_lanes(&self) -> bool {
+        !self.lanes.lanes.is_empty()
+    }
+
     /// Takes the next packet of a lane, if it is its turn.
     pub(super) fn next_packet(&mut self) -> Option<(LaneKey, LanePacket<D>)> {
-        if self.lanes.lanes.is_empty() {
-            return None;
-        }
         let receiver = self.receiver.as_mut()?;
         let lanes = &self.lanes.lanes;
         let due = receiver.inbox.take_due(lanes.received(), || lanes.queued());

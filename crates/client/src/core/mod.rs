@@ -44,6 +44,7 @@
 mod body;
 mod calls;
 mod ended;
+mod filing;
 mod handshake;
 mod incoming;
 mod known_headers;
@@ -53,6 +54,7 @@ mod owners;
 mod receiver;
 mod restoration;
 mod rules;
+mod serial_map;
 mod server;
 mod subscriptions;
 
@@ -69,16 +71,14 @@ pub use handshake::{
     ClientHandshake, Established, HandshakeConfig, HandshakeError, HandshakeStage,
 };
 pub(crate) use incoming::remote_text;
-use incoming::{BufferPool, ParsedHeader};
 pub use incoming::{Incoming, RemoteError};
-use known_headers::{KnownHeaders, RecognizedMessage};
+use known_headers::KnownHeaders;
 pub(crate) use lanes::LANES_MAX;
 use lanes::LaneTraffic;
 pub use lanes::{LaneTransmit, LaneUse, OpenedLane};
 use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
 use owners::WatchedOwners;
-use receiver::LanePacket;
 pub use receiver::Receiver;
 pub use restoration::Reconnection;
 use restoration::Restoration;
@@ -88,8 +88,7 @@ use subscriptions::SubscriptionIndex;
 pub use subscriptions::{SignalDelivery, SubscriptionId};
 use wire::framer::{FramerLimits, Space};
 use wire::match_rule::MatchRule;
-use wire::message::{Builder, Flags, InvalidMessage, Message, MessageType};
-use wire::names::{BusName, ErrorName};
+use wire::message::{Builder, Flags};
 use wire::sasl::FdPassing;
 
 use crate::driver;
@@ -176,7 +175,6 @@ pub struct Core<D> {
 
     /// `None` while a reader has it.
     receiver: Option<Box<Receiver<D>>>,
-    pool: BufferPool,
     known_headers: KnownHeaders,
     outgoing: OutgoingQueue<D>,
 
@@ -228,12 +226,10 @@ pub struct ConnectionCounters {
 impl<D> Core<D> {
     /// Creates a connection on which nothing was sent.
     pub fn new(config: CoreConfig) -> Self {
-        let pool = BufferPool::default();
         Self {
             ended: None,
             next_serial: NonZeroU32::MIN,
-            receiver: Some(Box::new(Receiver::new(config.messages, pool.clone()))),
-            pool,
+            receiver: Some(Box::new(Receiver::new(config.messages))),
             known_headers: KnownHeaders::default(),
             outgoing: OutgoingQueue::new(),
             calls: CallTable::new(),
@@ -312,8 +308,15 @@ impl<D> Core<D> {
         let serial = self.free_serial();
         self.choose_lane(message);
         let at = self.outgoing.bytes.len();
-        let message = self.lanes.complete(&message.unix_fds(count));
-        if let Err(error) = body.write(&message, &mut self.outgoing.bytes, serial) {
+        let completed;
+        let message = match (self.lanes.chosen, message.descriptor_count() == count) {
+            (None, true) => message,
+            _ => {
+                completed = self.lanes.complete(&message.unix_fds(count));
+                &completed
+            }
+        };
+        if let Err(error) = body.write(message, &mut self.outgoing.bytes, serial) {
             self.lanes.chosen = None;
             return Err(error.into());
         }
@@ -548,190 +551,8 @@ impl<D> Core<D> {
     }
 }
 
-/// True if the bus itself has sent a message.
-fn is_of_bus<D>(message: &Incoming<D>) -> bool {
-    message.message().sender().is_some_and(|sender| lane::is_bus(sender.as_str()))
-}
-
-/// A message that was cut from the received bytes.
-#[derive(Clone, Copy)]
-enum ReadMessage<'m> {
-    Parsed(&'m Message<'m>),
-    Recognized(&'m RecognizedMessage, &'m [u8]),
-}
-
-/// The role of a message for this connection.
-enum SortedMessage {
-    Reply { to: NonZeroU32 },
-    Signal,
-    Request,
-    LaneOpened,
-    Other,
-}
-
+/// Helpers for the modules of the core.
 impl<D> Core<D> {
-    /// Cuts the next message from the received bytes; `look` sees it while its header is parsed.
-    fn read_message<T>(
-        &mut self,
-        look: impl FnOnce(&mut Self, ReadMessage<'_>) -> T,
-    ) -> Option<(T, Incoming<D>)> {
-        match self.try_read_message(look) {
-            Ok(read) => read,
-            Err(invalid) => {
-                self.handle_ended(Ended::Invalid(invalid));
-                None
-            }
-        }
-    }
-
-    fn try_read_message<T>(
-        &mut self,
-        look: impl FnOnce(&mut Self, ReadMessage<'_>) -> T,
-    ) -> Result<Option<(T, Incoming<D>)>, InvalidMessage> {
-        if let Some(Ended::Invalid(_)) = self.ended {
-            return Ok(None);
-        }
-        while let Some((key, packet)) = self.next_packet() {
-            let LanePacket { bytes, descriptors } = packet;
-            let message = match Message::parse(bytes.as_slice()) {
-                Ok(message) if self.accept(key, &message, descriptors.len()) => message,
-                Ok(_) => continue,
-                Err(_) => {
-                    self.fail_lane(key);
-                    continue;
-                }
-            };
-            let seen = look(self, ReadMessage::Parsed(&message));
-            let header = ParsedHeader::of(&message);
-            return Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))));
-        }
-        let Some(receiver) = &mut self.receiver else { return Ok(None) };
-        let Some(bytes) = receiver.next()? else { return Ok(None) };
-        if let Some(recognized) = self.known_headers.recognize(bytes.as_slice()) {
-            self.lanes.count_received();
-            let seen = look(self, ReadMessage::Recognized(&recognized, bytes.as_slice()));
-            let incoming = Incoming::new(bytes, recognized.header, Vec::new(), self.epoch);
-            return Ok(Some((seen, incoming)));
-        }
-        let message = Message::parse(bytes.as_slice())?;
-        let descriptors = receiver.take_descriptors(&message)?;
-        self.lanes.count_received();
-        let header = ParsedHeader::of(&message);
-        self.known_headers.remember(&message, &header);
-        let seen = look(self, ReadMessage::Parsed(&message));
-        Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))))
-    }
-
-    fn sort(&mut self, message: ReadMessage<'_>) -> SortedMessage {
-        match message {
-            ReadMessage::Parsed(message) => self.sort_parsed(message),
-            ReadMessage::Recognized(message, bytes) => match message.answered_call {
-                Some(to) => SortedMessage::Reply { to },
-                None => {
-                    self.note_request(message.header.sender(bytes));
-                    SortedMessage::Request
-                }
-            },
-        }
-    }
-
-    fn sort_parsed(&mut self, message: &Message<'_>) -> SortedMessage {
-        match (message.message_type(), message.reply_serial()) {
-            (MessageType::MethodReturn | MessageType::Error, Some(to)) => {
-                match self.may_answer(message, to) {
-                    true => SortedMessage::Reply { to },
-                    false => {
-                        self.foreign_replies += 1;
-                        SortedMessage::Other
-                    }
-                }
-            }
-            (MessageType::Signal, _) if self.lanes.is_opening(message) => SortedMessage::LaneOpened,
-            (MessageType::Signal, _) => {
-                self.owners.observe(message);
-                self.restoration.observe(message);
-                self.subscriptions.select(message, &self.owners, &mut self.selected);
-                SortedMessage::Signal
-            }
-            (MessageType::MethodCall, _) => {
-                self.note_request(message.sender().map(BusName::as_str));
-                SortedMessage::Request
-            }
-            _ => SortedMessage::Other,
-        }
-    }
-
-    fn file(&mut self, sorted: SortedMessage, message: Incoming<D>) -> MessageDisposition {
-        match sorted {
-            SortedMessage::Reply { to } => self.file_reply(to, message),
-            SortedMessage::Signal => self.file_signal(message),
-            SortedMessage::Request => self.file_request(message),
-            SortedMessage::LaneOpened => self.file_opened(message),
-            SortedMessage::Other => MessageDisposition::Ignored,
-        }
-    }
-
-    fn file_reply(&mut self, to: NonZeroU32, reply: Incoming<D>) -> MessageDisposition {
-        match self.calls.target(to) {
-            // The calls of the core are for the bus, and nobody else may answer them.
-            Some(target) if *target != ReplyTarget::User && !is_of_bus(&reply) => {
-                self.foreign_replies += 1;
-                MessageDisposition::Ignored
-            }
-            None => {
-                self.calls.note_unexpected_reply(to);
-                MessageDisposition::Ignored
-            }
-            Some(ReplyTarget::User) => {
-                self.calls.finish(to, Ok(reply));
-                MessageDisposition::Reply(CallHandle(to))
-            }
-            Some(ReplyTarget::Owners(name)) => {
-                // An error means that the name has no owner.
-                let owner = reply.read::<(&str,)>().ok();
-                let owner = owner.filter(|_| reply.message_type() == MessageType::MethodReturn);
-                self.owners.set(name, owner.map(|(owner,)| owner));
-                self.calls.remove(to);
-                MessageDisposition::Ignored
-            }
-            Some(ReplyTarget::Lane(name)) => {
-                self.lanes.handle_request(name, &reply);
-                self.calls.remove(to);
-                MessageDisposition::Ignored
-            }
-            Some(ReplyTarget::Restored(item)) => {
-                let item = item.clone();
-                self.calls.remove(to);
-                self.file_restored(item, &reply)
-            }
-        }
-    }
-
-    fn file_signal(&mut self, signal: Incoming<D>) -> MessageDisposition {
-        let Some((last, others)) = self.selected.split_last() else {
-            return MessageDisposition::Ignored;
-        };
-        for id in others {
-            self.subscriptions.push(*id, signal.duplicate(&self.pool));
-        }
-        self.subscriptions.push(*last, signal);
-        MessageDisposition::Signal { subscriptions: self.selected.len() }
-    }
-
-    fn file_request(&mut self, request: Incoming<D>) -> MessageDisposition {
-        if self.requests.len() < self.config.requests_max {
-            self.requests.push_back(request);
-            return MessageDisposition::Request;
-        }
-        self.refused_calls += 1;
-        if request.expects_reply() {
-            let refusal = request.error_reply(LIMITS_EXCEEDED);
-            // If it cannot be sent, the connection ended, and the caller gets no answer anyway.
-            let _ = self.send(&refusal, &("too many calls wait to be served",), Vec::new());
-        }
-        MessageDisposition::Ignored
-    }
-
     fn watch_owner(&mut self, name: &str) -> Result<(), SendError> {
         if self.owners.watch(name) == Users::Some {
             return Ok(());
@@ -789,8 +610,5 @@ fn owner_rule(name: &str) -> String {
     // In canonical form, so that it is counted together with equal rules of subscriptions.
     rule.parse::<MatchRule>().map_or(rule, |rule| rule.to_string())
 }
-
-const LIMITS_EXCEEDED: ErrorName<'static> =
-    ErrorName::literal("org.freedesktop.DBus.Error.LimitsExceeded");
 
 const RECEIVER_TAKEN: &str = "only one reader uses the receiver";

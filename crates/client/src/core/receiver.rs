@@ -7,7 +7,7 @@ use lane::{BusyPoll, FrameHeader, LaneFrame, LaneInbox, LaneKey};
 use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
 use wire::message::{InvalidMessage, Message};
 
-use super::incoming::{BufferPool, PooledBytes};
+use super::incoming::PooledBytes;
 
 /// The part of a [`Core`](super::Core) that a reader needs while it waits for bytes. It can be
 /// [taken](super::Core::take_receiver) out, so that other threads use the core meanwhile.
@@ -16,7 +16,6 @@ pub struct Receiver<D> {
     scratch: Vec<u8>,
     /// Received descriptors that are not assigned to a message yet.
     arrived: VecDeque<D>,
-    pool: BufferPool,
     /// The space for a packet of a lane; empty until it is needed.
     packet: Vec<u8>,
     pub(super) inbox: LaneInbox<LanePacket<D>>,
@@ -38,12 +37,11 @@ pub(super) struct LanePacket<D> {
 }
 
 impl<D> Receiver<D> {
-    pub(super) fn new(limits: FramerLimits, pool: BufferPool) -> Self {
+    pub(super) fn new(limits: FramerLimits) -> Self {
         Self {
             framer: Framer::new(limits),
             scratch: vec![0; SCRATCH_LEN],
             arrived: VecDeque::new(),
-            pool,
             packet: Vec::new(),
             inbox: LaneInbox::default(),
             ended: Vec::new(),
@@ -56,7 +54,6 @@ impl<D> Receiver<D> {
 
     /// The buffer for the next received bytes. It is never empty.
     pub fn space(&mut self) -> Space<'_> {
-        self.framer.park(&self.scratch);
         self.framer.space(&mut self.scratch)
     }
 
@@ -81,6 +78,11 @@ impl<D> Receiver<D> {
     /// processed.
     pub fn must_read_lanes(&self) -> bool {
         (self.has_bytes || !self.inbox.is_empty()) && !self.inbox.is_read()
+    }
+
+    /// True if there are lanes to read.
+    pub fn has_lanes(&self) -> bool {
+        self.inbox.has_lanes()
     }
 
     /// True if nothing has arrived since the last message was cut, except a part of the next one.
@@ -144,7 +146,7 @@ impl<D> Receiver<D> {
         self.latest_lane = Some(key);
         match FrameHeader::split(&self.packet[..len]) {
             Some((header, message)) => {
-                let bytes = self.pool.copy_of(message);
+                let bytes = PooledBytes::copy_of(message);
                 let frame = LaneFrame { header, len, message: LanePacket { bytes, descriptors } };
                 self.inbox.add(key, frame, self.has_bytes, unread);
             }
@@ -186,8 +188,8 @@ impl<D> Receiver<D> {
                 self.has_bytes = false;
                 None
             }
-            Some(Frame::Scratch(bytes)) => Some(self.pool.copy_of(bytes)),
-            Some(Frame::Owned(bytes)) => Some(self.pool.own(bytes)),
+            Some(Frame::Scratch(bytes)) => Some(PooledBytes::copy_of(bytes)),
+            Some(Frame::Owned(bytes)) => Some(PooledBytes::own(bytes)),
         })
     }
 
