@@ -4,13 +4,14 @@ use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use unix::clock;
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use super::connection::{Connection, Departure};
 use super::error::CallError;
 use crate::core::{CallDeadline, CallHandle, Core, MessageBody};
-use crate::link::{ReceivedMessage, deadline};
+use crate::link::ReceivedMessage;
 use crate::name::IntoName;
 
 impl Connection {
@@ -48,7 +49,20 @@ impl Connection {
         let message = Builder::method_call(path.into_name()?, member.into_name()?)
             .interface(interface.into_name()?)
             .destination(destination.into_name()?);
-        self.start_call(&message, arguments, CallOptions::default())?.wait()
+        self.call_method(&message, arguments)
+    }
+
+    /// Sends a call with the default options, and waits for the reply.
+    pub(super) fn call_method(
+        &self,
+        message: &Builder<'_>,
+        arguments: &impl MessageBody,
+    ) -> Result<ReceivedMessage, CallError> {
+        let now = clock::monotonic();
+        let deadline = self.call_timeout().map(|limit| CallDeadline::after(now, limit));
+        let call = |core: &mut Core<_>| core.call(message, arguments, Vec::new(), deadline);
+        let (state, id) = self.queue(Departure::AtOnce, call, || deadline.map(|it| it.at))?;
+        Ok(self.wait_for_reply(state, id, Some(now))?)
     }
 
     /// Sends a call, and returns without waiting for the reply, so several calls can be pending.
@@ -72,14 +86,14 @@ impl Connection {
         let deadline = call_deadline(limit);
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
-        let id = self.queue(Departure::AtOnce, call, || deadline.map(|deadline| deadline.at))?;
+        let (_, id) = self.queue(Departure::AtOnce, call, || deadline.map(|it| it.at))?;
         Ok(StartedCall::new(self.clone(), id))
     }
 }
 
 /// The deadline of a call that is queued now.
 pub(super) fn call_deadline(limit: Option<Duration>) -> Option<CallDeadline> {
-    limit.zip(deadline(limit)).map(|(limit, at)| CallDeadline { at, limit })
+    limit.map(|limit| CallDeadline::after(clock::monotonic(), limit))
 }
 
 /// The options of one call.
@@ -150,7 +164,7 @@ impl StartedCall {
     ///
     /// When [`poll`](Self::poll) has taken the outcome.
     pub fn wait(mut self) -> Result<ReceivedMessage, CallError> {
-        let found = self.connection.wait_for_reply(self.id);
+        let found = self.connection.wait_for_reply(self.connection.lock(), self.id, None);
         self.state = ReplyState::Over;
         Ok(found?)
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use unix::clock;
@@ -15,11 +15,11 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::object::ServedObjects;
+use super::object::{PendingChanges, ServedObjects};
 use crate::core::{ConnectionCounters, Core, Ended, LaneUse, MessageBody, Reconnection, SendError};
 use crate::link::{
-    ConnectionLink, EstablishedSocket, ReadMode, ReceivedMessage, Reconnect, Redial, SendOutcome,
-    WaitTarget, deadline,
+    AtomicTimeout, ConnectionLink, EstablishedSocket, LinkGuard, ReadMode, ReceivedMessage,
+    Reconnect, Redial, SendOutcome, WaitTarget, deadline,
 };
 use crate::name::IntoName;
 
@@ -32,8 +32,9 @@ pub struct Connection {
 
 pub(super) struct Shared {
     pub(super) link: ConnectionLink,
-    call_timeout: Mutex<Option<Duration>>,
+    call_timeout: AtomicTimeout,
     objects: RwLock<ServedObjects>,
+    pending_changes: PendingChanges,
     /// True if tasks send, so that no method may wait for room.
     is_left_to_tasks: AtomicBool,
 }
@@ -136,7 +137,7 @@ impl Connection {
     /// Sets how long calls without a timeout of their own wait for their replies; `None` means
     /// forever. The default is [`CALL_TIMEOUT`].
     pub fn set_call_timeout(&self, timeout: Option<Duration>) {
-        *lock(&self.shared.call_timeout) = timeout;
+        self.shared.call_timeout.store(timeout);
     }
 }
 
@@ -197,7 +198,8 @@ impl Connection {
         descriptors: Vec<OwnedFd>,
     ) -> Result<NonZeroU32, SendError> {
         let send = |core: &mut Core<_>| core.send(message, body, descriptors);
-        self.queue(Departure::Later, send, || self.send_deadline())
+        let (_, serial) = self.queue(Departure::Later, send, || self.send_deadline())?;
+        Ok(serial)
     }
 
     /// Queues the bytes of complete messages, for programs that encode messages themselves.
@@ -206,7 +208,8 @@ impl Connection {
     ///
     /// If the connection ended.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
-        self.queue(Departure::Later, |core| core.send_bytes(messages), || self.send_deadline())
+        let send = |core: &mut Core<_>| core.send_bytes(messages);
+        self.queue(Departure::Later, send, || self.send_deadline()).map(drop)
     }
 
     /// Sends all queued bytes, and waits while the bus does not read them.
@@ -241,6 +244,10 @@ impl Connection {
         look(&mut self.shared.link.lock().core)
     }
 
+    pub(super) fn lock(&self) -> LinkGuard<'_> {
+        self.shared.link.lock()
+    }
+
     /// Calls `queue`, and sends the queued bytes at once, or if there are many, or if another thread
     /// waits already, which would not send them. If the bus does not read them before the deadline,
     /// they stay queued.
@@ -249,7 +256,7 @@ impl Connection {
         departure: Departure,
         queue: impl FnOnce(&mut Core<OwnedFd>) -> Result<T, SendError>,
         deadline: impl FnOnce() -> Option<Duration>,
-    ) -> Result<T, SendError> {
+    ) -> Result<(LinkGuard<'_>, T), SendError> {
         let link = &self.shared.link;
         let mut state = link.lock();
         let queued = queue(&mut state.core)?;
@@ -262,14 +269,14 @@ impl Connection {
             if sent == SendOutcome::Full {
                 state.wake_driver();
             }
-            return Ok(queued);
+            return Ok((state, queued));
         }
         // A thread that waits already does not send the rest.
         let is_stuck = sent == SendOutcome::Full && state.is_waited_for();
         if state.core.waiting_len() >= UNSENT_LEN_MAX || is_stuck {
-            drop(link.flush_until(state, deadline()));
+            (state, _) = link.flush_until(state, deadline());
         }
-        Ok(queued)
+        Ok((state, queued))
     }
 
     /// Queues the answer to a call. The bus that passed the call on must be the same.
@@ -285,7 +292,7 @@ impl Connection {
             true => core.send(reply, body, descriptors).map(drop),
             false => Err(SendError::Disconnected(Ended::Closed)),
         };
-        self.queue(departure, answer, || self.send_deadline())
+        self.queue(departure, answer, || self.send_deadline()).map(drop)
     }
 
     /// The deadline for sending a message without a reply: the default time limit of a call.
@@ -303,7 +310,7 @@ impl Connection {
     }
 
     pub(super) fn call_timeout(&self) -> Option<Duration> {
-        *lock(&self.shared.call_timeout)
+        self.shared.call_timeout.load()
     }
 
     pub(crate) fn set_read_mode(&self, mode: ReadMode) {
@@ -312,6 +319,10 @@ impl Connection {
 
     pub(super) fn objects(&self) -> RwLockReadGuard<'_, ServedObjects> {
         self.shared.objects.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn pending_changes(&self) -> &PendingChanges {
+        &self.shared.pending_changes
     }
 
     pub(super) fn objects_mut(&self) -> RwLockWriteGuard<'_, ServedObjects> {
@@ -325,22 +336,17 @@ impl Connection {
     ) -> Self {
         let EstablishedSocket { established, socket } = connected;
         let link = ConnectionLink::new(established, socket, reconnect, redial);
-        let call_timeout = Mutex::new(Some(CALL_TIMEOUT));
-        let objects = RwLock::default();
+        let call_timeout = AtomicTimeout::new(Some(CALL_TIMEOUT));
         Self {
             shared: Arc::new(Shared {
                 link,
                 call_timeout,
-                objects,
+                objects: RwLock::default(),
+                pending_changes: PendingChanges::default(),
                 is_left_to_tasks: AtomicBool::new(false),
             }),
         }
     }
-}
-
-/// Locks a value whose users do not panic while they have it.
-fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl AsFd for Connection {

@@ -6,7 +6,6 @@ use derive::{Decode, Typed};
 use unix::clock;
 use wire::names::{MemberName, WellKnownName};
 
-use super::call::CallOptions;
 use super::connection::Connection;
 use super::error::CallError;
 use super::subscription::{SubscribeError, SubscriptionError};
@@ -111,7 +110,7 @@ impl Connection {
         member: MemberName<'_>,
         arguments: &impl MessageBody,
     ) -> Result<ReceivedMessage, CallError> {
-        self.start_call(&driver::method(member), arguments, CallOptions::default())?.wait()
+        self.call_method(&driver::method(member), arguments)
     }
 }
 

@@ -102,7 +102,7 @@ impl<'n> Proxy<'n> {
         member: impl IntoName<MemberName<'m>>,
         arguments: &impl MessageBody,
     ) -> Result<ReceivedMessage, CallError> {
-        self.start_call(member, arguments, CallOptions::default())?.wait()
+        self.connection.call_method(&self.message(member.into_name()?), arguments)
     }
 
     /// Sends a call, and returns without waiting for the reply.

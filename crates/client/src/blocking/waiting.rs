@@ -9,7 +9,9 @@ use super::connection::Connection;
 use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
 use crate::core::{CallHandle, Core, Ended, FailedCall, MessageDisposition};
-use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitOutcome, WaitTarget, deadline};
+use crate::link::{
+    LinkGuard, LinkState, ReadMode, ReceivedMessage, WaitLimit, WaitOutcome, WaitTarget,
+};
 
 /// What [`Connection::process`] did with a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,14 +44,17 @@ impl Connection {
     ///
     /// If the connection ended and all earlier messages were processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
-        self.begin_processing();
-        let deadline = deadline(timeout);
+        emit_pending_changes(self);
+        let mut limit = WaitLimit::after(timeout);
         loop {
-            match self.wait(WaitTarget::Message, deadline, ProcessStep::take) {
+            let mut state = self.lock();
+            state.set_read_mode(ReadMode::Requests);
+            match self.wait(state, WaitTarget::Message, limit, ProcessStep::take) {
                 WaitOutcome::Found(step) => {
                     if let Some(processed) = self.finish_step(step) {
                         return Ok(processed);
                     }
+                    limit.now = None;
                 }
                 WaitOutcome::TimedOut => return Ok(Processed::Nothing),
                 WaitOutcome::Ended(ended) => return Err(ended),
@@ -137,15 +142,24 @@ impl Connection {
         timeout: Option<Duration>,
         mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
     ) -> Result<Option<T>, Ended> {
-        match self.wait(target, deadline(timeout), |state| ready(&mut state.core)) {
+        let limit = WaitLimit::after(timeout);
+        match self.wait(self.lock(), target, limit, |state| ready(&mut state.core)) {
             WaitOutcome::Found(found) => Ok(Some(found)),
             WaitOutcome::TimedOut => Ok(None),
             WaitOutcome::Ended(ended) => Err(ended),
         }
     }
 
-    pub(super) fn wait_for_reply(&self, call: CallHandle) -> Result<ReceivedMessage, FailedCall> {
-        match self.wait(WaitTarget::Reply(call), None, |state| state.core.poll_result(call)) {
+    /// Waits for the reply to a call. `now` is the time now, if the clock has just been read.
+    pub(super) fn wait_for_reply<'c>(
+        &'c self,
+        state: LinkGuard<'c>,
+        call: CallHandle,
+        now: Option<Duration>,
+    ) -> Result<ReceivedMessage, FailedCall> {
+        let limit = WaitLimit { deadline: None, now };
+        let ready = |state: &mut LinkState| state.core.poll_result(call);
+        match self.wait(state, WaitTarget::Reply(call), limit, ready) {
             WaitOutcome::Found(outcome) => outcome,
             WaitOutcome::TimedOut | WaitOutcome::Ended(_) => {
                 unreachable!("the core times out calls and fails them when the connection ends")
@@ -153,13 +167,14 @@ impl Connection {
         }
     }
 
-    fn wait<T>(
-        &self,
+    fn wait<'c, T>(
+        &'c self,
+        state: LinkGuard<'c>,
         target: WaitTarget,
-        deadline: Option<Duration>,
+        limit: WaitLimit,
         ready: impl FnMut(&mut LinkState) -> Option<T>,
     ) -> WaitOutcome<T> {
-        self.shared.link.wait(target, deadline, ready, |request| self.serve_request(request))
+        self.shared.link.wait(state, target, limit, ready, |request| self.serve_request(request))
     }
 
     pub(crate) fn serve_request(&self, message: ReceivedMessage) {

@@ -35,6 +35,13 @@ pub struct CallDeadline {
     pub limit: Duration,
 }
 
+impl CallDeadline {
+    /// The deadline of a call that is sent now.
+    pub(crate) const fn after(now: Duration, limit: Duration) -> Self {
+        Self { at: now.saturating_add(limit), limit }
+    }
+}
+
 /// The method that a call called, for errors.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CalledMethod {

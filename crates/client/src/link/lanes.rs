@@ -16,7 +16,8 @@ use crate::core::{Core, Ended, LANES_MAX, LaneTransmit, OpenedLane, Receiver, Sy
 /// The sockets of all lanes of a connection.
 #[derive(Debug, Default)]
 pub(super) struct LaneSockets {
-    /// The reader holds the lock while it waits. The list is changed only while nobody reads.
+    /// The reader of lanes holds the lock while it waits. The list is changed only while nobody
+    /// reads.
     sockets: RwLock<Vec<LaneSocket>>,
     /// Readable if the socket of the bus or of a lane is, for programs that wait for one
     /// descriptor. Others do not pay for it: they wait for the sockets themselves.
@@ -129,10 +130,10 @@ impl LaneSockets {
         timeout: Option<Duration>,
         expected: Option<LaneKey>,
     ) -> Result<SocketReadOutcome, Ended> {
-        let lanes = self.read();
-        if lanes.is_empty() {
+        if !receiver.has_lanes() {
             return receive_from_bus(bus, receiver, timeout);
         }
+        let lanes = self.read();
         if receiver.must_read_lanes() {
             if receiver.must_read_bus() {
                 read_bus(bus, &lanes, receiver)?;

@@ -19,6 +19,7 @@ mod lanes;
 mod outage;
 mod recovery;
 mod socket;
+mod timeout;
 mod waiters;
 
 use std::mem;
@@ -43,6 +44,7 @@ use self::socket::IdleSocket;
 pub(crate) use self::socket::{
     BusSocket, ConnectedProgram, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus,
 };
+pub(crate) use self::timeout::AtomicTimeout;
 pub(crate) use self::waiters::{WaitTarget, WaiterId};
 use self::waiters::{Waiters, thread_waker};
 use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver};
@@ -93,6 +95,24 @@ pub(crate) enum WaitOutcome<T> {
     Found(T),
     TimedOut,
     Ended(Ended),
+}
+
+/// The time limit of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitLimit {
+    /// The time at which the wait ends; `None` if it can last forever.
+    pub(crate) deadline: Option<Duration>,
+    /// The time now, if the clock has just been read.
+    pub(crate) now: Option<Duration>,
+}
+
+impl WaitLimit {
+    /// The limit of a wait that begins now, and lasts for at most `timeout`.
+    pub(crate) fn after(timeout: Option<Duration>) -> Self {
+        let now = timeout.map(|_| clock::monotonic());
+        let deadline = timeout.zip(now).map(|(timeout, now)| now.saturating_add(timeout));
+        Self { deadline, now }
+    }
 }
 
 /// What happened while a thread waited once.
@@ -249,7 +269,7 @@ impl LinkState {
     /// of a call that has ended meanwhile. Changing the timer for each call would cost more than
     /// waking once in vain.
     pub(crate) fn driver_until(&mut self) -> Option<Duration> {
-        self.driver_until = [self.next_timeout(), self.driver_until].into_iter().flatten().min();
+        self.driver_until = earliest(self.next_timeout(), self.driver_until);
         self.driver_until
     }
 
@@ -312,14 +332,14 @@ impl ConnectionLink {
 
     /// Waits until `ready` returns a value. Meanwhile, files messages, and passes calls that the
     /// program does not read to `refuse`.
-    pub(crate) fn wait<T>(
-        &self,
+    pub(crate) fn wait<'l, T>(
+        &'l self,
+        mut state: LinkGuard<'l>,
         target: WaitTarget,
-        deadline: Option<Duration>,
+        mut limit: WaitLimit,
         mut ready: impl FnMut(&mut LinkState) -> Option<T>,
         mut refuse: impl FnMut(ReceivedMessage),
     ) -> WaitOutcome<T> {
-        let mut state = self.lock();
         let outcome = loop {
             let found;
             (state, found) = self.file_messages(state, &mut ready, &mut refuse);
@@ -330,9 +350,10 @@ impl ConnectionLink {
             }
             let step;
             (state, step) = match state.is_interrupted() {
-                true => self.reconnect_once(state, target, deadline),
-                false => self.wait_once(state, target, deadline),
+                true => self.reconnect_once(state, target, limit.deadline),
+                false => self.wait_once(state, target, limit),
             };
+            limit.now = None;
             if step == WaitStep::TimedOut {
                 break WaitOutcome::TimedOut;
             }
@@ -349,12 +370,16 @@ impl ConnectionLink {
         ready: &mut impl FnMut(&mut LinkState) -> Option<T>,
         refuse: &mut impl FnMut(ReceivedMessage),
     ) -> (LinkGuard<'l>, Option<Result<T, Ended>>) {
+        let mut ended = None;
         loop {
             if state.core.take_lane_change() {
                 self.update_lanes(&mut state);
             }
             if let Some(found) = ready(&mut state) {
                 return (state, Some(Ok(found)));
+            }
+            if let Some(ended) = ended {
+                return (state, Some(Err(ended)));
             }
             match state.poll_message() {
                 Some(MessageDisposition::Request) if state.read_mode == ReadMode::Replies => {
@@ -364,13 +389,16 @@ impl ConnectionLink {
                     state = self.lock();
                 }
                 Some(_) => {}
-                None => break,
+                None => {
+                    ended = state.core.ended();
+                    if ended.is_none() {
+                        break;
+                    }
+                }
             }
         }
         self.lanes.watch(&state.core);
-        let ended = state.core.ended();
-        let found = ended.map(|ended| ready(&mut state).ok_or(ended));
-        (state, found)
+        (state, None)
     }
 
     /// Sends all queued bytes, then waits for bytes, for another thread, or for a deadline.
@@ -378,21 +406,27 @@ impl ConnectionLink {
         &'l self,
         mut state: LinkGuard<'l>,
         target: WaitTarget,
-        deadline: Option<Duration>,
+        limit: WaitLimit,
     ) -> (LinkGuard<'l>, WaitStep) {
-        let wake = [deadline, state.core.next_timeout()].into_iter().flatten().min();
-        let flushing;
-        (state, flushing) = self.flush_until(state, wake);
-        if flushing == Flushing::Waited {
-            return (state, WaitStep::Moved);
+        let WaitLimit { deadline, now } = limit;
+        if state.core.waiting_len() > 0 {
+            let flushing;
+            let wake = earliest(deadline, state.core.next_timeout());
+            (state, flushing) = self.flush_until(state, wake);
+            if flushing == Flushing::Waited {
+                return (state, WaitStep::Moved);
+            }
         }
-        let now = clock::monotonic();
-        if state.handle_timeout(now) {
-            return (state, WaitStep::Moved);
+        let (mut timeout, mut is_late) = (None, false);
+        if deadline.is_some() || state.core.next_timeout().is_some() {
+            let now = now.unwrap_or_else(clock::monotonic);
+            if state.handle_timeout(now) {
+                return (state, WaitStep::Moved);
+            }
+            let wake = earliest(deadline, state.core.next_timeout());
+            timeout = wake.map(|wake| wake.saturating_sub(now));
+            is_late = deadline.is_some_and(|deadline| deadline <= now);
         }
-        let wake = [deadline, state.core.next_timeout()].into_iter().flatten().min();
-        let timeout = wake.map(|wake| wake.saturating_sub(now));
-        let is_late = deadline.is_some_and(|deadline| deadline <= now);
         let moved = if is_late {
             self.read_now(&mut state)
         } else {
@@ -583,6 +617,11 @@ impl Drop for ConnectionLink {
 
 /// How long dropping a connection waits for the bus to read the queued bytes.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// The earlier one of two times that may be missing.
+fn earliest(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    [one, other].into_iter().flatten().min()
+}
 
 /// The time on the monotonic clock at which a timeout that starts now expires.
 pub(crate) fn deadline(timeout: Option<Duration>) -> Option<Duration> {

@@ -3,7 +3,6 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Child;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,14 +11,14 @@ use unix::socket::{replace_socket, set_receive_timeout, socket_pair};
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::framer::Space;
 
+use super::timeout::AtomicTimeout;
 use crate::core::{Ended, SystemError, Transmit};
 
 /// A connected stream socket, in blocking mode.
 pub(crate) struct BusSocket {
     descriptor: OwnedFd,
-    /// The receive timeout that is set on the socket (`SO_RCVTIMEO`), in nanoseconds, or
-    /// [`NO_TIMEOUT`]. Only the reader uses it.
-    armed: AtomicU64,
+    /// The receive timeout that is set on the socket (`SO_RCVTIMEO`). Only the reader uses it.
+    armed: AtomicTimeout,
     /// The program at the other end, if this process started it. It is dropped after the
     /// descriptor.
     program: Mutex<Option<ConnectedProgram>>,
@@ -83,16 +82,16 @@ pub(crate) enum WaitStatus {
 }
 
 impl BusSocket {
-    pub(crate) const fn new(descriptor: OwnedFd, program: Option<ConnectedProgram>) -> Self {
+    pub(crate) fn new(descriptor: OwnedFd, program: Option<ConnectedProgram>) -> Self {
         let program = Mutex::new(program);
-        Self { descriptor, armed: AtomicU64::new(NO_TIMEOUT), program }
+        Self { descriptor, armed: AtomicTimeout::new(None), program }
     }
 
     /// Continues with another socket, by the same number of the descriptor.
     pub(crate) fn replace(&self, other: Self) -> io::Result<()> {
         let Self { descriptor, armed, program } = other;
         replace_socket(&self.descriptor, descriptor)?;
-        self.armed.store(armed.into_inner(), Ordering::Relaxed);
+        self.armed.store(armed.load());
         let program = program.into_inner().unwrap_or_else(PoisonError::into_inner);
         *self.program.lock().unwrap_or_else(PoisonError::into_inner) = program;
         Ok(())
@@ -169,16 +168,9 @@ impl BusSocket {
         if timeout == Some(Duration::ZERO) {
             return Ok(TransferWait::Never);
         }
-        let armed = match self.armed.load(Ordering::Relaxed) {
-            NO_TIMEOUT => None,
-            armed => Some(Duration::from_nanos(armed)),
-        };
-        if !timeout_suffices(armed, timeout) {
+        if !timeout_suffices(self.armed.load(), timeout) {
             set_receive_timeout(&self.descriptor, timeout).map_err(ended_by)?;
-            let armed = timeout.map_or(NO_TIMEOUT, |timeout| {
-                u64::try_from(timeout.as_nanos()).unwrap_or(NO_TIMEOUT)
-            });
-            self.armed.store(armed, Ordering::Relaxed);
+            self.armed.store(timeout);
         }
         Ok(TransferWait::Block)
     }
@@ -212,9 +204,6 @@ fn ended_by(error: io::Error) -> Ended {
         _ => Ended::System(SystemError::from(error)),
     }
 }
-
-/// The receive timeout of a socket that waits for ever.
-const NO_TIMEOUT: u64 = u64::MAX;
 
 /// The shortest timeout that is acceptable although it expires before the requested one.
 const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);

@@ -51,18 +51,15 @@ impl IncomingCall {
 
 /// Sends the change signals that were deferred while their objects were busy.
 pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
-    if connection.objects().pending_changes.is_empty() {
-        return;
-    }
-    let pending_changes = std::mem::take(&mut connection.objects_mut().pending_changes);
-    pending_changes.into_iter().for_each(|change| announce(connection, change));
+    let pending = connection.pending_changes().take();
+    pending.into_iter().for_each(|change| announce(connection, change));
 }
 
 /// Sends the signal for a change, now or as soon as the object is free.
 pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
     // Waiting for another thread here could be for ever: it may wait for this one.
     if !change.served.is_free() {
-        return connection.objects_mut().pending_changes.push(change);
+        return connection.pending_changes().push(change);
     }
     let served = &*change.served;
     let changed = change.emitting(EmitsChange::Value);

@@ -1,8 +1,10 @@
 //! The objects of a connection, by path.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wire::introspection::XmlWriter;
 
@@ -11,12 +13,40 @@ use super::served::DynInterface;
 use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
 use crate::link::ReceivedMessage;
 
-/// All served objects, and their pending change signals.
+/// All served objects of a connection.
 #[derive(Default)]
 pub(crate) struct ServedObjects {
     nodes: BTreeMap<Box<str>, ObjectNode>,
-    /// Changes to announce once the running method of the object returns.
-    pub(super) pending_changes: Vec<ChangedProperties>,
+}
+
+/// The change signals that were deferred while their objects were busy.
+#[derive(Default)]
+pub(crate) struct PendingChanges {
+    changes: Mutex<Vec<ChangedProperties>>,
+    /// False only if there are none. Changed while the lock is held.
+    may_exist: AtomicBool,
+}
+
+impl PendingChanges {
+    pub(super) fn push(&self, change: ChangedProperties) {
+        let mut changes = self.lock();
+        changes.push(change);
+        self.may_exist.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn take(&self) -> Vec<ChangedProperties> {
+        if !self.may_exist.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let mut changes = self.lock();
+        self.may_exist.store(false, Ordering::Relaxed);
+        mem::take(&mut changes)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<ChangedProperties>> {
+        // No code of the program runs while it is locked.
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Changed properties of one interface of an object.
