@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use diligence_client::wire::body::Value;
 use diligence_client::wire::message::Builder;
-use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
+use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::{
     CallError, CallOptions, Connection, EmitsChange, MethodError, NameFlags, Processed,
     ServedInterface, error_name,
@@ -388,3 +388,35 @@ fn objects_reject_nested_calls() {
 
 /// The arguments of `PropertiesChanged`.
 type ObservedChanges<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);
+
+#[test]
+fn equal_calls_find_the_object_that_is_there_at_the_time() {
+    let bus = PrivateTestBus::start();
+    let (service, caller) = (bus.connect(), bus.connect());
+    let number = |first: &str| {
+        ServedInterface::<u32>::builder(NAME)
+            .method(first, &[], &["number"], |_, _, ()| Ok((0_u32,)))
+            .method("Number", &[], &["number"], |number, _, ()| Ok((*number,)))
+            .build()
+            .expect("a valid interface")
+    };
+    let message = Builder::method_call(ObjectPath::literal(PATH), MemberName::literal("Number"))
+        .interface(InterfaceName::literal(NAME))
+        .destination(service.unique_name());
+    let ask = || {
+        let call = caller.start_call(&message, &(), CallOptions::default()).expect("it is sent");
+        while service.process(Some(Duration::from_secs(5))) != Ok(Processed::Request) {}
+        service.flush().expect("the connection lives");
+        call.wait().map(|reply| reply.read::<(u32,)>().expect("a number").0)
+    };
+    for (turn, first) in ["Earlier", "Other", "Third"].into_iter().enumerate() {
+        let turn = turn as u32;
+        let object = service.add_object(PATH, &number(first), turn).expect("the path is free");
+        assert_eq!([ask(), ask(), ask()], [Ok(turn), Ok(turn), Ok(turn)]);
+        object.remove();
+        for _ in 0..2 {
+            let error = ask().expect_err("there is no object");
+            assert_eq!(error.remote_name(), Some(error_name::UNKNOWN_OBJECT.as_str()));
+        }
+    }
+}

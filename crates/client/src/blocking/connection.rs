@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use unix::clock;
@@ -33,7 +33,7 @@ pub struct Connection {
 pub(super) struct Shared {
     pub(super) link: ConnectionLink,
     call_timeout: AtomicTimeout,
-    objects: RwLock<ServedObjects>,
+    objects: Mutex<ServedObjects>,
     pending_changes: PendingChanges,
     /// True if tasks send, so that no method may wait for room.
     is_left_to_tasks: AtomicBool,
@@ -317,16 +317,13 @@ impl Connection {
         self.shared.link.lock().set_read_mode(mode);
     }
 
-    pub(super) fn objects(&self) -> RwLockReadGuard<'_, ServedObjects> {
-        self.shared.objects.read().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn objects(&self) -> MutexGuard<'_, ServedObjects> {
+        // No code of the program runs while it is locked.
+        self.shared.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn pending_changes(&self) -> &PendingChanges {
         &self.shared.pending_changes
-    }
-
-    pub(super) fn objects_mut(&self) -> RwLockWriteGuard<'_, ServedObjects> {
-        self.shared.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn new(
@@ -341,7 +338,7 @@ impl Connection {
             shared: Arc::new(Shared {
                 link,
                 call_timeout,
-                objects: RwLock::default(),
+                objects: Mutex::default(),
                 pending_changes: PendingChanges::default(),
                 is_left_to_tasks: AtomicBool::new(false),
             }),

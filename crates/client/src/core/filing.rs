@@ -76,8 +76,7 @@ impl<D> Core<D> {
         let receiver = self.receiver.as_mut().expect(RECEIVER_TAKEN);
         let descriptors = receiver.take_descriptors(&message)?;
         self.lanes.count_received();
-        let header = ParsedHeader::of(&message);
-        self.known_headers.remember(&message, &header);
+        let header = self.known_headers.remember(&message, ParsedHeader::of(&message));
         let seen = look(self, ReadMessage::Parsed(&message));
         Ok((seen, Incoming::new(bytes, header, descriptors, self.epoch)))
     }

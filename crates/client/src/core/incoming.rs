@@ -12,6 +12,8 @@ use wire::message::{Builder, Flags, Message, MessageType};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
+use super::known_headers::KnownHeaderId;
+
 /// A received message with its descriptors, independent of the connection's read buffer.
 ///
 /// When it is dropped, the thread uses its buffer again for a later message.
@@ -36,6 +38,8 @@ pub(super) struct ParsedHeader {
     interface: TextSpan,
     member: TextSpan,
     sender: TextSpan,
+    /// `None` if the header was not remembered.
+    known: Option<KnownHeaderId>,
 }
 
 /// The position of a text in the bytes of a message; 0 to 0 if the text is absent.
@@ -59,6 +63,11 @@ impl<D> Incoming<D> {
     /// Number of interruptions of the connection before the message arrived.
     pub(crate) const fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    /// The header of the message, if the connection has remembered it.
+    pub(crate) const fn known_header(&self) -> Option<KnownHeaderId> {
+        self.header.known
     }
 
     /// Copies the message into another buffer; the descriptors are shared.
@@ -215,12 +224,18 @@ impl ParsedHeader {
             interface: span(message.interface().map(InterfaceName::as_str)),
             member: span(message.member().map(MemberName::as_str)),
             sender: span(message.sender().map(BusName::as_str)),
+            known: None,
         }
     }
 
     /// The same header with another serial.
     pub(super) const fn with_serial(self, serial: NonZeroU32) -> Self {
         Self { serial, ..self }
+    }
+
+    /// The same header with an identifier.
+    pub(super) const fn with_known(self, known: Option<KnownHeaderId>) -> Self {
+        Self { known, ..self }
     }
 
     /// The sender of the message in `bytes`, which has this header.

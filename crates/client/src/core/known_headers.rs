@@ -1,6 +1,6 @@
 //! Headers of earlier messages, so that equal ones are not parsed again.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use wire::message::{Flags, KnownHeader, Message, MessageType};
 
@@ -12,12 +12,19 @@ use super::incoming::ParsedHeader;
 pub(super) struct KnownHeaders {
     call: Option<KnownMessage>,
     reply: Option<KnownMessage>,
+    /// Number of headers that were remembered so far.
+    count: u64,
 }
 
 struct KnownMessage {
     header: KnownHeader,
     parsed: ParsedHeader,
 }
+
+/// A header that a connection has remembered. Messages with the same one differ only in numbers:
+/// they have the same path, interface and member.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct KnownHeaderId(NonZeroU64);
 
 /// A message with a known header. It has no descriptors, and is not the reply to a call on a lane.
 pub(super) struct RecognizedMessage {
@@ -41,24 +48,27 @@ impl KnownHeaders {
         Some(RecognizedMessage { header, answered_call: None })
     }
 
-    /// Remembers the header of a message.
-    pub(super) fn remember(&mut self, message: &Message<'_>, parsed: &ParsedHeader) {
+    /// Remembers the header of a message, if it may be, and returns the parsed header with its
+    /// identifier.
+    pub(super) fn remember(&mut self, message: &Message<'_>, parsed: ParsedHeader) -> ParsedHeader {
         let place = match message.message_type() {
             MessageType::MethodCall => &mut self.call,
             MessageType::MethodReturn | MessageType::Error => &mut self.reply,
-            MessageType::Signal | MessageType::Unknown(_) => return,
+            MessageType::Signal | MessageType::Unknown(_) => return parsed,
         };
-        if message.header_bytes().len() <= HEADER_LEN_MAX
-            && message.unix_fds() == 0
-            && !message.flags().contains(Flags::LANE_REPLY)
+        if message.header_bytes().len() > HEADER_LEN_MAX
+            || message.unix_fds() > 0
+            || message.flags().contains(Flags::LANE_REPLY)
         {
-            let known = place.get_or_insert_with(|| KnownMessage {
-                header: KnownHeader::default(),
-                parsed: *parsed,
-            });
-            known.header.set(message);
-            known.parsed = *parsed;
+            return parsed;
         }
+        self.count += 1;
+        let parsed = parsed.with_known(NonZeroU64::new(self.count).map(KnownHeaderId));
+        let known =
+            place.get_or_insert_with(|| KnownMessage { header: KnownHeader::default(), parsed });
+        known.header.set(message);
+        known.parsed = parsed;
+        parsed
     }
 }
 

@@ -72,6 +72,7 @@ pub use handshake::{
 };
 pub(crate) use incoming::remote_text;
 pub use incoming::{Incoming, RemoteError};
+pub(crate) use known_headers::KnownHeaderId;
 use known_headers::KnownHeaders;
 pub(crate) use lanes::LANES_MAX;
 use lanes::LaneTraffic;

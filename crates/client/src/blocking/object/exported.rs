@@ -7,7 +7,7 @@ use wire::introspection::{self, EmitsChange, PropertyAccess};
 
 use super::error::{MethodError, error_name};
 use super::interface::InterfaceDefinition;
-use super::served::DynInterface;
+use super::served::{DynInterface, MethodIndex};
 use super::state::{AlreadyInside, ObjectState};
 use crate::blocking::request::IncomingCall;
 
@@ -22,14 +22,12 @@ impl<S: Send> DynInterface for ExportedInterface<S> {
         &self.definition.name
     }
 
-    fn has_method(&self, member: &str) -> bool {
-        self.definition.methods.contains_key(member)
+    fn method(&self, member: &str) -> Option<MethodIndex> {
+        self.definition.methods.get(member).copied()
     }
 
-    fn invoke(&self, request: IncomingCall) {
-        let member = request.message().member().unwrap_or_default();
-        let method =
-            self.definition.methods.get(member).expect("`find` checked that the method exists");
+    fn invoke(&self, method: MethodIndex, request: IncomingCall) {
+        let method = &self.definition.handlers[method.0];
         match self.state.enter() {
             Ok(mut state) => (method.run)(&mut state, request),
             // If the reply cannot be sent, the connection ended.

@@ -15,6 +15,7 @@ use super::error::MethodError;
 use super::members::{
     ArgTypes, MethodHandler, PropertyFunctions, PropertyGetter, PropertyHandler, PropertySetter,
 };
+use super::served::MethodIndex;
 use crate::blocking::request::IncomingCall;
 use crate::name::{IntoName, InvalidName};
 
@@ -51,7 +52,9 @@ impl<S> Clone for ServedInterface<S> {
 /// The members of an interface; each kind is sorted by name.
 pub(super) struct InterfaceDefinition<S> {
     pub(super) name: Box<str>,
-    pub(super) methods: BTreeMap<Box<str>, MethodHandler<S>>,
+    pub(super) methods: BTreeMap<Box<str>, MethodIndex>,
+    /// The methods in the order in which they were added.
+    pub(super) handlers: Vec<MethodHandler<S>>,
     pub(super) properties: BTreeMap<Box<str>, PropertyHandler<S>>,
     pub(super) signals: BTreeMap<Box<str>, Signal>,
     pub(super) annotations: Vec<Annotation>,
@@ -66,6 +69,7 @@ impl<S: Send + 'static> ServedInterface<S> {
             definition: InterfaceDefinition {
                 name: name.into(),
                 methods: BTreeMap::new(),
+                handlers: Vec::new(),
                 properties: BTreeMap::new(),
                 signals: BTreeMap::new(),
                 annotations: Vec::new(),
@@ -87,8 +91,9 @@ impl<S> InterfaceDefinition<S> {
 
     /// The description of the interface for introspection.
     pub(super) fn describe(&self) -> introspection::Interface {
+        let description = |method: &MethodIndex| self.handlers[method.0].description.clone();
         introspection::Interface {
-            methods: self.methods.values().map(|method| method.description.clone()).collect(),
+            methods: self.methods.values().map(description).collect(),
             signals: self.signals.values().cloned().collect(),
             properties: self.properties.values().map(|one| one.description.clone()).collect(),
             annotations: self.annotations.clone(),
@@ -116,7 +121,7 @@ pub struct InterfaceBuilder<S> {
 #[derive(Clone)]
 enum AnnotationTarget {
     Interface,
-    Method(Box<str>),
+    Method,
     Property(Box<str>),
     Signal(Box<str>),
 }
@@ -276,8 +281,8 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         let definition = &mut self.definition;
         let annotations = match &self.annotation_target {
             AnnotationTarget::Interface => Some(&mut definition.annotations),
-            AnnotationTarget::Method(name) => {
-                definition.methods.get_mut(name).map(|method| &mut method.description.annotations)
+            AnnotationTarget::Method => {
+                definition.handlers.last_mut().map(|method| &mut method.description.annotations)
             }
             AnnotationTarget::Property(name) => {
                 definition.properties.get_mut(name).map(|one| &mut one.description.annotations)
@@ -325,8 +330,10 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         let definition = &mut self.definition;
         match member(name)? {
             ServedMember::Method(method) => {
-                self.annotation_target = AnnotationTarget::Method(text.clone());
-                insert(&mut definition.methods, text, method)
+                self.annotation_target = AnnotationTarget::Method;
+                let index = MethodIndex(definition.handlers.len());
+                definition.handlers.push(method);
+                insert(&mut definition.methods, text, index)
             }
             ServedMember::Property(property) => {
                 self.annotation_target = AnnotationTarget::Property(text.clone());

@@ -68,7 +68,7 @@ impl Connection {
         let path = path.into_name()?;
         let definition = interface.definition.clone();
         let exported = Arc::new(ExportedInterface { definition, state: ObjectState::new(state) });
-        let mut objects = self.objects_mut();
+        let mut objects = self.objects();
         let node = objects.node_or_new(path.as_str());
         if node.interfaces.iter().any(|served| served.name() == exported.name()) {
             let interface = exported.name().into();
@@ -93,7 +93,7 @@ impl Connection {
         path: impl IntoName<ObjectPath<'p>>,
     ) -> Result<(), InvalidName> {
         let path = path.into_name()?;
-        let mut objects = self.objects_mut();
+        let mut objects = self.objects();
         objects.node_or_new(path.as_str()).manages = ManagedScope::ObjectsBelow;
         self.set_read_mode(ReadMode::Requests);
         Ok(())
@@ -161,7 +161,7 @@ impl<S: Send + 'static> Object<S> {
 
     /// Stops serving the interface at this path.
     pub fn remove(self) {
-        let mut objects = self.connection.objects_mut();
+        let mut objects = self.connection.objects();
         let (path, name) = (self.path.as_str(), self.exported.name());
         let manager = objects.manager_of(path);
         if objects.remove(path, name).is_none() {
@@ -220,7 +220,7 @@ pub enum ServeError {
 pub(super) fn serve(request: IncomingCall) {
     let found = request.connection().objects().find(request.message());
     match found {
-        Ok(CallTarget::Served(served)) => served.invoke(request),
+        Ok(CallTarget::Served(served)) => served.interface.invoke(served.method, request),
         Ok(CallTarget::Standard(standard)) => standard.run(&request),
         Err(error) => request.answer(Err::<(), _>(error)),
     }

@@ -6,16 +6,20 @@ use wire::introspection::{self, EmitsChange, PropertyAccess};
 use super::error::MethodError;
 use crate::blocking::request::IncomingCall;
 
+/// The place of a method in its interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct MethodIndex(pub(super) usize);
+
 /// An interface of an object, without the type of its state.
 pub(super) trait DynInterface: Send + Sync {
     /// The name of the interface.
     fn name(&self) -> &str;
 
-    /// True if the interface has a method of this name.
-    fn has_method(&self, member: &str) -> bool;
+    /// The method of this name, if the interface has it.
+    fn method(&self, member: &str) -> Option<MethodIndex>;
 
-    /// Runs one of the interface's methods for a call. The method must exist.
-    fn invoke(&self, request: IncomingCall);
+    /// Runs one of the interface's methods for a call.
+    fn invoke(&self, method: MethodIndex, request: IncomingCall);
 
     /// How a property can be accessed and how its changes are announced.
     fn property(&self, name: &str) -> Option<(PropertyAccess, EmitsChange)>;

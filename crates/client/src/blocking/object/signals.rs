@@ -22,7 +22,7 @@ impl IncomingCall {
         let (connection, message) = (self.connection(), self.message());
         let Ok(CallTarget::Served(served)) = connection.objects().find(message) else { return };
         let path = message.path().unwrap_or("/");
-        announce(connection, ChangedProperties::new(path, served, properties));
+        announce(connection, ChangedProperties::new(path, served.interface, properties));
     }
 
     /// Queues a signal of the called interface, from the called object. If the call has no
@@ -40,7 +40,7 @@ impl IncomingCall {
         let signal = signal.into_name()?;
         let (connection, message) = (self.connection(), self.message());
         let served = match connection.objects().find(message) {
-            Ok(CallTarget::Served(served)) => Some(served),
+            Ok(CallTarget::Served(served)) => Some(served.interface),
             _ => None,
         };
         let interface = served.as_deref().map(DynInterface::name).or(message.interface());

@@ -9,14 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::introspection::XmlWriter;
 
 use super::error::{MethodError, error_name};
-use super::served::DynInterface;
+use super::served::{DynInterface, MethodIndex};
 use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
+use crate::core::KnownHeaderId;
 use crate::link::ReceivedMessage;
 
 /// All served objects of a connection.
 #[derive(Default)]
 pub(crate) struct ServedObjects {
     nodes: BTreeMap<Box<str>, ObjectNode>,
+    /// The target of the latest call with a known header, until an interface is removed. Others
+    /// that are added do not take its calls.
+    latest: Option<(KnownHeaderId, FoundMethod)>,
 }
 
 /// The change signals that were deferred while their objects were busy.
@@ -79,10 +83,24 @@ pub(super) enum ManagedScope {
     ObjectsBelow,
 }
 
+/// A method of a served interface.
+#[derive(Clone)]
+pub(super) struct FoundMethod {
+    pub(super) interface: Arc<dyn DynInterface>,
+    pub(super) method: MethodIndex,
+}
+
+impl FoundMethod {
+    fn find(interface: &Arc<dyn DynInterface>, member: &str) -> Option<Self> {
+        let method = interface.method(member)?;
+        Some(Self { interface: interface.clone(), method })
+    }
+}
+
 /// The implementation that answers a call.
 pub(super) enum CallTarget {
-    /// A method of this interface.
-    Served(Arc<dyn DynInterface>),
+    /// A method of an interface of the program.
+    Served(FoundMethod),
     /// A method of a standard interface.
     Standard(Standard),
 }
@@ -98,6 +116,7 @@ impl ServedObjects {
 
     /// Removes an interface of an object, and the object with its last one.
     pub(super) fn remove(&mut self, path: &str, interface: &str) -> Option<Arc<dyn DynInterface>> {
+        self.latest = None;
         let node = self.nodes.get_mut(path)?;
         let place = node.interfaces.iter().position(|served| served.name() == interface)?;
         let removed = node.interfaces.remove(place);
@@ -129,15 +148,29 @@ impl ServedObjects {
     }
 
     /// Finds the interface or standard method that answers a call.
-    pub(super) fn find(&self, call: &ReceivedMessage) -> Result<CallTarget, MethodError> {
+    pub(super) fn find(&mut self, call: &ReceivedMessage) -> Result<CallTarget, MethodError> {
+        let header = call.known_header();
+        if let (Some(header), Some((latest, served))) = (header, &self.latest)
+            && header == *latest
+        {
+            return Ok(CallTarget::Served(served.clone()));
+        }
+        let target = self.search(call)?;
+        if let (Some(header), CallTarget::Served(served)) = (header, &target) {
+            self.latest = Some((header, served.clone()));
+        }
+        Ok(target)
+    }
+
+    fn search(&self, call: &ReceivedMessage) -> Result<CallTarget, MethodError> {
         let (path, member) = (call.path().unwrap_or("/"), call.member().unwrap_or_default());
         if let Some(interface) = call.interface() {
             return self.find_in(path, interface, member);
         }
         let interfaces = self.node(path).map(|node| &node.interfaces[..]).unwrap_or_default();
-        let served = interfaces.iter().find(|served| served.has_method(member));
+        let served = interfaces.iter().find_map(|served| FoundMethod::find(served, member));
         match (served, Standard::by_member(member)) {
-            (Some(served), _) => Ok(CallTarget::Served(served.clone())),
+            (Some(served), _) => Ok(CallTarget::Served(served)),
             (None, Some(standard)) => self.find_in(path, standard.interface(), member),
             (None, None) => {
                 self.require_node(path)?;
@@ -181,8 +214,8 @@ impl ServedObjects {
         }
         let node = self.require_node(path)?;
         let served = node.interfaces.iter().find(|served| served.name() == interface);
-        match served {
-            Some(served) if served.has_method(member) => Ok(CallTarget::Served(served.clone())),
+        match served.map(|served| FoundMethod::find(served, member)) {
+            Some(Some(served)) => Ok(CallTarget::Served(served)),
             None if !Standard::is_interface(interface) => Err(unknown_interface(interface, path)),
             _ => Err(unknown_method(member, path)),
         }
