@@ -9,7 +9,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,23 +137,6 @@ static inline bool read_line(void)
     return byte == '\n';
 }
 
-static inline void *exit_at_end_of_input(void *unused)
-{
-    char bytes[256];
-    (void)unused;
-    while (read(STDIN_FILENO, bytes, sizeof bytes) > 0)
-        ;
-    _exit(0);
-}
-
-/* Reads standard input in its own thread, so that the measured thread does no additional work. */
-static inline void end_with_input(void)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, exit_at_end_of_input, NULL) != 0)
-        fail("no thread can be started");
-}
-
 /* Receiving of signals. */
 
 struct listening {
@@ -215,7 +197,6 @@ static inline void serve(const char *address)
     struct connection *connection = connect_to(address);
     add_echo(connection);
     print_line(unique_name(connection));
-    end_with_input();
     serve_calls(connection);
 }
 

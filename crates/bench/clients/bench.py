@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import threading
 import time
 
 PATH = "/org/diligence/Bench"
@@ -53,16 +52,6 @@ def wait_for_line():
 def wait_for_end():
     while os.read(sys.stdin.fileno(), 256):
         pass
-
-
-def end_with_input():
-    """Reads standard input in its own thread, so that the measured thread does no additional work."""
-
-    def exit_at_end():
-        wait_for_end()
-        os._exit(0)
-
-    threading.Thread(target=exit_at_end, daemon=True).start()
 
 
 def warm_up_calls(count):

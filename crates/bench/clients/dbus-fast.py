@@ -62,7 +62,6 @@ async def serve(address):
     bus = await connect(address)
     bus.export(bench.PATH, Bench(bench.INTERFACE))
     bench.print_line(bus.unique_name)
-    bench.end_with_input()
     await wait_for_end(bus)
 
 

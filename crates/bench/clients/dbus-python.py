@@ -54,7 +54,6 @@ def serve(address):
     bus = connect(address)
     Bench(bus, bench.PATH)
     bench.print_line(bus.get_unique_name())
-    bench.end_with_input()
     run(bus, GLib.MainLoop())
 
 

@@ -237,11 +237,7 @@ impl Ours {
     fn start(front_end: FrontEnd, mode: ProgramMode) -> Self {
         let (to_program, input) = io::pipe().expect("a pipe");
         let (output, from_program) = io::pipe().expect("a pipe");
-        let streams = ours::Streams {
-            input: BufReader::new(to_program),
-            output: from_program,
-            at_end_of_input: || {},
-        };
+        let streams = ours::Streams { input: BufReader::new(to_program), output: from_program };
         thread::spawn(move || match ours::run(front_end, mode, streams) {
             // A service ends with the bus, at the end of the test.
             Ok(()) | Err(ours::ProgramError::Ended(_)) => {}

@@ -236,7 +236,7 @@ fn own_program() -> Result<PathBuf, MissingLibrary> {
 fn compile(folder: &Path, source: File, package: &str) -> Result<(), MissingLibrary> {
     let flags = printed(&pkg_config(&["--cflags", "--libs", package])?);
     let mut compiler = Command::new("cc");
-    compiler.current_dir(folder).args(["-std=c11", "-O2", "-pthread", "-o", PROGRAM, source.name]);
+    compiler.current_dir(folder).args(["-std=c11", "-O2", "-o", PROGRAM, source.name]);
     built(output(compiler.args(flags.split_whitespace()), "cc", "gcc")?, source.name)
 }
 

@@ -1,7 +1,6 @@
 //! The modes of the program with the asynchronous front end.
 
-use std::io::{BufRead, Read, Write};
-use std::thread;
+use std::io::{BufRead, Write};
 
 use client::SubscriptionError;
 use client::asynchronous::{Connection, LocalRuntime};
@@ -13,15 +12,14 @@ use super::{
 use crate::library::{EmitReport, INTERFACE, METHOD, PATH, ProgramMode, SIGNAL};
 
 /// Runs the given mode, like [`super::run`].
-pub(super) fn run<I, O>(mode: ProgramMode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+pub(super) fn run<I: BufRead, O: Write>(
+    mode: ProgramMode,
+    mut streams: Streams<I, O>,
+) -> Result<(), ProgramError> {
     let runtime = LocalRuntime::new()?;
     let runtime = &runtime;
     match mode {
-        ProgramMode::Serve { address } => runtime.block_on(serve(runtime, &address, streams)),
+        ProgramMode::Serve { address } => runtime.block_on(serve(runtime, &address, &mut streams)),
         ProgramMode::Call { address, destination, count, length } => {
             let text = "x".repeat(length);
             runtime.block_on(call(runtime, &address, (&destination, &text), count, &mut streams))
@@ -35,25 +33,16 @@ where
     }
 }
 
-async fn serve<I, O>(
+async fn serve<I, O: Write>(
     runtime: &LocalRuntime,
     address: &str,
-    mut streams: Streams<I, O>,
-) -> Result<(), ProgramError>
-where
-    I: Read + Send + 'static,
-    O: Write,
-{
+    streams: &mut Streams<I, O>,
+) -> Result<(), ProgramError> {
     let echo = echo_interface()?;
     let connection = Connection::open(address, runtime).await?;
     connection.set_lane_use(lane_use())?;
     connection.add_object(PATH, &echo, ())?;
     streams.say(connection.unique_name().as_str())?;
-    let Streams { mut input, at_end_of_input, .. } = streams;
-    thread::spawn(move || {
-        wait_for_end(&mut input);
-        at_end_of_input();
-    });
     Err(ProgramError::Ended(connection.serve().await))
 }
 

@@ -3,10 +3,10 @@
 
 mod asynchronous;
 
+use std::env;
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
-use std::{env, process, thread};
 
 use client::wire::body::ReadError;
 use client::{
@@ -44,11 +44,7 @@ impl FrontEnd {
 /// Runs the [`ProgramMode`] in the arguments after the first, which selects the front end, with the
 /// standard streams of this process.
 pub fn main(words: &[String]) -> ExitCode {
-    let streams = Streams {
-        input: io::BufReader::new(io::stdin()),
-        output: io::stdout(),
-        at_end_of_input: || process::exit(0),
-    };
+    let streams = Streams { input: io::BufReader::new(io::stdin()), output: io::stdout() };
     let (front_end, words) = match words.split_first() {
         Some((word, rest)) if word == FrontEnd::Asynchronous.word() => {
             (FrontEnd::Asynchronous, rest)
@@ -73,8 +69,6 @@ pub struct Streams<I, O> {
     pub input: I,
     /// The destination of the program's lines.
     pub output: O,
-    /// The function that a serving program calls when its input ends, in another thread.
-    pub at_end_of_input: fn(),
 }
 
 /// Runs the given mode with a front end.
@@ -82,20 +76,16 @@ pub struct Streams<I, O> {
 /// # Errors
 ///
 /// Fails if the bus, a message or a stream fails.
-pub fn run<I, O>(
+pub fn run<I: BufRead, O: Write>(
     front_end: FrontEnd,
     mode: ProgramMode,
     mut streams: Streams<I, O>,
-) -> Result<(), ProgramError>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+) -> Result<(), ProgramError> {
     if front_end == FrontEnd::Asynchronous {
         return asynchronous::run(mode, streams);
     }
     match mode {
-        ProgramMode::Serve { address } => serve(&address, streams),
+        ProgramMode::Serve { address } => serve(&address, &mut streams),
         ProgramMode::Call { address, destination, count, length } => {
             call(&address, &destination, count, &"x".repeat(length), &mut streams)
         }
@@ -108,21 +98,12 @@ where
     }
 }
 
-fn serve<I, O>(address: &str, mut streams: Streams<I, O>) -> Result<(), ProgramError>
-where
-    I: Read + Send + 'static,
-    O: Write,
-{
+fn serve<I, O: Write>(address: &str, streams: &mut Streams<I, O>) -> Result<(), ProgramError> {
     let echo = echo_interface()?;
     let connection = Connection::open(address)?;
     connection.set_lane_use(lane_use());
     connection.add_object(PATH, &echo, ())?;
     streams.say(connection.unique_name().as_str())?;
-    // Serves in a separate thread, so that reading the input adds nothing to the measurement.
-    thread::spawn(move || {
-        wait_for_end(&mut streams.input);
-        (streams.at_end_of_input)();
-    });
     Err(ProgramError::Ended(connection.serve()))
 }
 
