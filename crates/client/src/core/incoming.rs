@@ -141,10 +141,15 @@ impl<D> Incoming<D> {
 
     /// The name and text of an error reply; `None` for other messages. By convention the text is
     /// the first argument.
+    #[inline]
     pub fn remote_error(&self) -> Option<RemoteError> {
-        if self.header.kind != MessageType::Error {
-            return None;
+        match self.header.kind {
+            MessageType::Error => self.read_error(),
+            _ => None,
         }
+    }
+
+    fn read_error(&self) -> Option<RemoteError> {
         let message = self.message();
         let name = message.error_name()?.as_str().into();
         let text = message.args().next().and_then(|argument| match argument {

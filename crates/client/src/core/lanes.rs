@@ -140,8 +140,14 @@ impl<D> Core<D> {
 
     /// The next message to send on a lane, if any. Then call
     /// [`lane_transmitted`](Self::lane_transmitted) or [`lane_refused`](Self::lane_refused).
+    #[inline]
     pub fn poll_lane_transmit(&mut self) -> Option<LaneTransmit<'_, D>> {
-        let ChosenLane { key, .. } = self.lanes.chosen?;
+        let chosen = self.lanes.chosen?;
+        self.transmit_on_lane(chosen)
+    }
+
+    fn transmit_on_lane(&mut self, chosen: ChosenLane) -> Option<LaneTransmit<'_, D>> {
+        let ChosenLane { key, .. } = chosen;
         let Some(header) = self.lanes.lanes.header(key) else {
             self.lane_refused();
             return None;
@@ -243,11 +249,16 @@ impl<D> Core<D> {
     }
 
     /// Chooses the lane for a message, if it may travel on one now.
+    #[inline]
     pub(super) fn choose_lane(&mut self, message: &Builder<'_>) {
+        if self.has_lanes() {
+            self.choose_open_lane(message);
+        }
+    }
+
+    fn choose_open_lane(&mut self, message: &Builder<'_>) {
         self.lane_refused();
-        let may_use = self.lanes.lane_use == LaneUse::On
-            && !self.lanes.lanes.is_empty()
-            && self.calls.len() < CALLS_MAX;
+        let may_use = self.lanes.lane_use == LaneUse::On && self.calls.len() < CALLS_MAX;
         if !may_use || self.outgoing.len() > 0 {
             return;
         }
@@ -284,9 +295,15 @@ impl<D> Core<D> {
         }
     }
 
+    #[inline]
     fn count_partner(&mut self, name: &str) {
-        if self.lanes.lane_use == LaneUse::Off
-            || self.lane_count() >= LANES_MAX
+        if self.lanes.lane_use == LaneUse::On {
+            self.count_possible_partner(name);
+        }
+    }
+
+    fn count_possible_partner(&mut self, name: &str) {
+        if self.lane_count() >= LANES_MAX
             || lane::is_bus(name)
             || !self.lanes.lanes.count_call(name)
         {
@@ -309,7 +326,8 @@ impl<D> Core<D> {
     }
 
     /// True if a lane is open or ending.
-    pub(super) fn has_lanes(&self) -> bool {
+    #[inline]
+    pub(super) const fn has_lanes(&self) -> bool {
         !self.lanes.lanes.is_empty()
     }
 

@@ -67,18 +67,26 @@ impl<D> OutgoingQueue<D> {
     }
 
     /// The next bytes and descriptors to send.
+    #[inline]
     pub(super) fn transmit(&self) -> Option<Transmit<'_, D>> {
         if self.len() == 0 {
             return None;
         }
+        if self.marks.is_empty() {
+            return Some(Transmit { bytes: &self.bytes[self.sent..], descriptors: &[] });
+        }
+        Some(self.transmit_up_to_mark())
+    }
+
+    fn transmit_up_to_mark(&self) -> Transmit<'_, D> {
         let mut marks = self.marks.iter().peekable();
         let first = marks.next_if(|mark| mark.at == self.sent);
         let end = marks.next().map_or(self.bytes.len(), |mark| mark.at);
         let descriptors = first.map_or(0, |mark| mark.descriptors);
-        Some(Transmit {
+        Transmit {
             bytes: &self.bytes[self.sent..end],
             descriptors: &self.descriptors[..descriptors],
-        })
+        }
     }
 
     /// Records that `count` bytes were sent, and the descriptors with the first of them.

@@ -78,10 +78,12 @@ impl Restoration {
     }
 
     /// True once the last reply of a restoration has arrived; then a report was added.
+    #[inline]
     pub(super) fn settle(&mut self) -> bool {
-        if !matches!(self.stage, RestorationStage::Restoring { replies: 0, .. }) {
-            return false;
-        }
+        matches!(self.stage, RestorationStage::Restoring { replies: 0, .. }) && self.add_report()
+    }
+
+    fn add_report(&mut self) -> bool {
         let stage = mem::take(&mut self.stage);
         let RestorationStage::Restoring { report, .. } = stage else { return false };
         if self.reports.len() >= REPORTS_MAX {

@@ -92,8 +92,14 @@ impl LaneSockets {
 
     /// Keeps the group from being readable because of lanes that need not be read: a message of
     /// theirs waits for a message of the bus.
+    #[inline]
     pub(super) fn watch(&self, core: &Core<OwnedFd>) {
-        let Some(group) = self.group.get() else { return };
+        if let Some(group) = self.group.get() {
+            self.watch_in(group, core);
+        }
+    }
+
+    fn watch_in(&self, group: &Poller, core: &Core<OwnedFd>) {
         // While another thread reads, it has the lock.
         let is_outdated = |lane: &LaneSocket| lane.is_watched == core.waits_for_bus(lane.key);
         if !core.has_receiver() || !self.read().iter().any(is_outdated) {

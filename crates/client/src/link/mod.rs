@@ -420,7 +420,8 @@ impl ConnectionLink {
         let (mut timeout, mut is_late) = (None, false);
         if deadline.is_some() || state.core.next_timeout().is_some() {
             let now = now.unwrap_or_else(clock::monotonic);
-            if state.handle_timeout(now) {
+            let is_due = |next| next <= now;
+            if state.core.next_timeout().is_some_and(is_due) && state.handle_timeout(now) {
                 return (state, WaitStep::Moved);
             }
             let wake = earliest(deadline, state.core.next_timeout());
