@@ -60,9 +60,11 @@ impl Connection {
     ) -> Result<ReceivedMessage, CallError> {
         let now = clock::monotonic();
         let deadline = self.call_timeout().map(|limit| CallDeadline::after(now, limit));
-        let call = |core: &mut Core<_>| core.call(message, arguments, Vec::new(), deadline);
-        let (state, id) = self.queue(Departure::AtOnce, call, || deadline.map(|it| it.at))?;
-        Ok(self.wait_for_reply(state, id, Some(now))?)
+        let mut state = self.lock();
+        let call = state.core.call(message, arguments, Vec::new(), deadline)?;
+        // The rest is sent while this thread waits for the reply.
+        self.link().send(&mut state);
+        Ok(self.wait_for_reply(state, call, Some(now))?)
     }
 
     /// Sends a call, and returns without waiting for the reply, so several calls can be pending.
@@ -86,7 +88,7 @@ impl Connection {
         let deadline = call_deadline(limit);
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
-        let (_, id) = self.queue(Departure::AtOnce, call, || deadline.map(|it| it.at))?;
+        let id = self.queue(Departure::AtOnce, call, || deadline.map(|it| it.at))?;
         Ok(StartedCall::new(self.clone(), id))
     }
 }

@@ -198,8 +198,7 @@ impl Connection {
         descriptors: Vec<OwnedFd>,
     ) -> Result<NonZeroU32, SendError> {
         let send = |core: &mut Core<_>| core.send(message, body, descriptors);
-        let (_, serial) = self.queue(Departure::Later, send, || self.send_deadline())?;
-        Ok(serial)
+        self.queue(Departure::Later, send, || self.send_deadline())
     }
 
     /// Queues the bytes of complete messages, for programs that encode messages themselves.
@@ -209,7 +208,7 @@ impl Connection {
     /// If the connection ended.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
         let send = |core: &mut Core<_>| core.send_bytes(messages);
-        self.queue(Departure::Later, send, || self.send_deadline()).map(drop)
+        self.queue(Departure::Later, send, || self.send_deadline())
     }
 
     /// Sends all queued bytes, and waits while the bus does not read them.
@@ -256,7 +255,7 @@ impl Connection {
         departure: Departure,
         queue: impl FnOnce(&mut Core<OwnedFd>) -> Result<T, SendError>,
         deadline: impl FnOnce() -> Option<Duration>,
-    ) -> Result<(LinkGuard<'_>, T), SendError> {
+    ) -> Result<T, SendError> {
         let link = &self.shared.link;
         let mut state = link.lock();
         let queued = queue(&mut state.core)?;
@@ -269,14 +268,14 @@ impl Connection {
             if sent == SendOutcome::Full {
                 state.wake_driver();
             }
-            return Ok((state, queued));
+            return Ok(queued);
         }
         // A thread that waits already does not send the rest.
         let is_stuck = sent == SendOutcome::Full && state.is_waited_for();
         if state.core.waiting_len() >= UNSENT_LEN_MAX || is_stuck {
-            (state, _) = link.flush_until(state, deadline());
+            drop(link.flush_until(state, deadline()));
         }
-        Ok((state, queued))
+        Ok(queued)
     }
 
     /// Queues the answer to a call. The bus that passed the call on must be the same.
@@ -292,7 +291,7 @@ impl Connection {
             true => core.send(reply, body, descriptors).map(drop),
             false => Err(SendError::Disconnected(Ended::Closed)),
         };
-        self.queue(departure, answer, || self.send_deadline()).map(drop)
+        self.queue(departure, answer, || self.send_deadline())
     }
 
     /// The deadline for sending a message without a reply: the default time limit of a call.

@@ -408,8 +408,9 @@ impl ConnectionLink {
         target: WaitTarget,
         limit: WaitLimit,
     ) -> (LinkGuard<'l>, WaitStep) {
-        let WaitLimit { deadline, now } = limit;
+        let WaitLimit { deadline, mut now } = limit;
         if state.core.waiting_len() > 0 {
+            now = None;
             let flushing;
             let wake = earliest(deadline, state.core.next_timeout());
             (state, flushing) = self.flush_until(state, wake);

@@ -152,6 +152,29 @@ fn calls_in_tasks_have_deadlines_while_signals_keep_arriving() {
 }
 
 #[test]
+fn calls_that_the_other_end_does_not_read_end_in_time() {
+    const LIMIT: Duration = Duration::from_millis(300);
+    let (_directory, address) = address();
+    let listener = PeerListener::bind(&address, ListenOptions::default()).unwrap();
+    let silent = thread::spawn(move || {
+        let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
+        Connection::accept_peer(peer).unwrap()
+    });
+    let connection = Connection::open_peer(&address).unwrap();
+    let _silent = silent.join().unwrap();
+    connection.set_call_timeout(Some(LIMIT));
+    let peer = connection.peer_proxy(PATH, INTERFACE).unwrap();
+    let larger_than_the_socket = vec![0_u8; 8 * 1024 * 1024];
+    for arguments in [&larger_than_the_socket[..], &[]] {
+        let start = Instant::now();
+        let error = peer.call("Add", &(arguments,)).expect_err("nobody answers");
+        assert!(matches!(error, CallError::TimedOut { limit: LIMIT, .. }), "{error}");
+        let passed = start.elapsed();
+        assert!(passed >= LIMIT && passed < LIMIT * 3 / 2, "{passed:?}");
+    }
+}
+
+#[test]
 fn both_ends_call_and_serve_in_tasks() {
     let runtime = LocalRuntime::new().unwrap();
     runtime.block_on(both_ends_in(&runtime));
