@@ -84,6 +84,9 @@ impl fmt::Display for ErrorExplanation {
                 let text = remote_text(name, message);
                 write!(f, "{} of {callee} failed: {text}", method.member())
             }
+            (CallError::Read { error, member: Some(member) }, Some(callee)) => {
+                write!(f, "{} of {callee} cannot be read: {error}", member.member())
+            }
             (error, _) => error.fmt(f),
         }
     }
@@ -175,6 +178,7 @@ pub(crate) fn callee_on_bus(error: &CallError) -> Option<&str> {
 fn method_of(error: &CallError) -> Option<&CalledMethod> {
     match error {
         CallError::Remote { method, .. } | CallError::TimedOut { method, .. } => Some(method),
+        CallError::Read { member, .. } => member.as_deref(),
         _ => None,
     }
 }

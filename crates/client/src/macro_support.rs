@@ -3,8 +3,10 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use wire::body::{Encode, ReadError, UnixFd};
+use wire::names::{InterfaceName, MemberName};
 
-use crate::{InvalidName, ReceivedMessage};
+use crate::core::CalledMethod;
+use crate::{CallError, InvalidName, ReceivedMessage};
 
 /// The value of names that the compiler has checked.
 ///
@@ -13,6 +15,17 @@ use crate::{InvalidName, ReceivedMessage};
 /// If one of the names is malformed.
 pub fn checked<T>(checked: Result<T, InvalidName>) -> T {
     checked.expect("the names are constants that were checked")
+}
+
+/// The error for a reply with other results than the method has.
+pub fn unreadable(
+    reply: &ReceivedMessage,
+    interface: InterfaceName<'_>,
+    member: MemberName<'_>,
+    error: ReadError,
+) -> CallError {
+    let member = CalledMethod::answered_by(reply, interface, member);
+    CallError::Read { error, member: Some(member.into()) }
 }
 
 /// Requires at compile time that values of a type can be sent.

@@ -239,7 +239,12 @@ fn remote_properties_are_read_and_checked() {
     let all: BTreeMap<String, Value> = proxy.get_all().unwrap();
     assert!(all.contains_key("Features") && all.contains_key("Interfaces"), "{features:?}");
     let wrong = proxy.get::<u32>("Features").unwrap_err();
-    assert!(matches!(wrong, CallError::Read(ReadError::Variant { .. })), "{wrong}");
+    assert!(matches!(wrong, CallError::Read { error: ReadError::Variant { .. }, .. }), "{wrong}");
+    assert_eq!(
+        wrong.to_string(),
+        "Features of org.freedesktop.DBus cannot be read: a variant holds \"as\", but \"u\" was \
+         expected"
+    );
 }
 
 #[test]

@@ -122,7 +122,7 @@ impl InspectorFailure {
             CallError::Send(error) => Self::Unsendable(error),
             CallError::Remote { name, message, .. } => Self::Refused { name, message },
             CallError::Disconnected(ended) => Self::Disconnected(ended),
-            CallError::Read(error) => Self::Unreadable(error),
+            CallError::Read { error, .. } => Self::Unreadable(error),
             // `CallError` is non-exhaustive.
             other => Self::Refused { name: String::new(), message: other.to_string() },
         }

@@ -56,7 +56,7 @@ impl Reexec {
     pub(crate) fn run(&self) -> Result<String, ReexecError> {
         let connection = self.bus.connect()?;
         let reply = connection.call(driver::NAME, driver::PATH, INTERFACE, REEXECUTE, &());
-        let report = reply.and_then(|reply| reply.read().map_err(CallError::Read));
+        let report = reply.and_then(|reply| reply.read().map_err(CallError::from));
         let (old_version, new_version, paused_us) = report.map_err(|error| self.failed(error))?;
         let report = ReplacementReport { old_version, new_version, paused_us };
         Ok(self.json.text(&report).unwrap_or_else(|| report.text()))

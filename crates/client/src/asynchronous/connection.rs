@@ -356,7 +356,7 @@ impl Connection {
         loop {
             // Only after the subscription, so that no change is missed in between.
             let reply = self.call_driver(driver::NAME_HAS_OWNER, &(name,)).await?;
-            let (owned,) = reply.read().map_err(CallError::Read)?;
+            let (owned,) = reply.read().map_err(CallError::from)?;
             if owned {
                 return Ok(());
             }

@@ -77,8 +77,10 @@ impl<'n> Proxy<'n> {
         &self,
         property: impl IntoName<MemberName<'m>>,
     ) -> Result<T, CallError> {
+        let property = property.into_name()?;
         let call = self.inner.start_get(property);
-        blocking::property_in(&StartedCall::new(self.connection.clone(), call).await?)
+        let reply = StartedCall::new(self.connection.clone(), call).await?;
+        blocking::property_in(&reply).map_err(|error| self.inner.unreadable(property, error))
     }
 
     /// Reads all properties, as a map or as a struct that derives a dict.
@@ -89,7 +91,9 @@ impl<'n> Proxy<'n> {
     /// [`Connection::call`].
     pub async fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
         let call = self.inner.start_get_all();
-        let (all,) = StartedCall::new(self.connection.clone(), call).await?.read()?;
+        let reply = StartedCall::new(self.connection.clone(), call).await?;
+        let unreadable = |error| self.inner.unreadable(blocking::GET_ALL, error);
+        let (all,) = reply.read().map_err(unreadable)?;
         Ok(all)
     }
 

@@ -41,9 +41,15 @@ pub enum CallError {
     /// The connection ended before the call was sent, or before the reply arrived.
     #[error(transparent)]
     Disconnected(Ended),
-    /// The results have other types than the caller expects.
-    #[error(transparent)]
-    Read(#[from] ReadError),
+    /// The results, or the value of a property, have other types than the caller expects.
+    #[error("{}{error}", unreadable(.member.as_deref()))]
+    Read {
+        /// The difference to the expected types.
+        error: ReadError,
+        /// The method that was called, or the property that was read; `None` if the program has
+        /// read the reply itself.
+        member: Option<Box<CalledMethod>>,
+    },
 }
 
 impl CallError {
@@ -53,6 +59,12 @@ impl CallError {
             Self::Remote { name, .. } => Some(name),
             _ => None,
         }
+    }
+}
+
+impl From<ReadError> for CallError {
+    fn from(error: ReadError) -> Self {
+        Self::Read { error, member: None }
     }
 }
 
@@ -81,6 +93,12 @@ impl From<FailedCall> for CallError {
 
 fn callee(method: &CalledMethod) -> String {
     method.destination().map_or_else(String::new, |name| format!(" from {name}"))
+}
+
+fn unreadable(member: Option<&CalledMethod>) -> String {
+    let Some(member) = member else { return String::new() };
+    let owner = member.destination().map_or_else(String::new, |name| format!(" of {name}"));
+    format!("{}{owner} cannot be read: ", member.member())
 }
 
 /// The reason why a signal was not queued.

@@ -63,7 +63,7 @@ impl Connection {
         loop {
             // Only after the subscription, so that no change is missed in between.
             let reply = self.call_driver(driver::NAME_HAS_OWNER, &(name,))?;
-            let (owned,) = reply.read().map_err(CallError::Read)?;
+            let (owned,) = reply.read().map_err(CallError::from)?;
             if owned {
                 return Ok(true);
             }

@@ -1,6 +1,6 @@
 //! Proxies for an interface of a remote object.
 
-use wire::body::{Decode, Encode, Shape, Variant};
+use wire::body::{Decode, Encode, ReadError, Shape, Variant};
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
@@ -8,7 +8,7 @@ use super::call::{CallOptions, StartedCall};
 use super::connection::Connection;
 use super::error::CallError;
 use super::subscription::{StartedSubscription, SubscribeError, Subscription};
-use crate::core::MessageBody;
+use crate::core::{CalledMethod, MessageBody};
 use crate::link::ReceivedMessage;
 use crate::name::{IntoName, InvalidName};
 
@@ -131,7 +131,15 @@ impl<'n> Proxy<'n> {
         &self,
         property: impl IntoName<MemberName<'m>>,
     ) -> Result<T, CallError> {
-        property_in(&self.start_get(property)?.wait()?)
+        let property = property.into_name()?;
+        let reply = self.start_get(property)?.wait()?;
+        property_in(&reply).map_err(|error| self.unreadable(property, error))
+    }
+
+    /// The error for the results of a method or the value of a property.
+    pub(crate) fn unreadable(&self, member: MemberName<'_>, error: ReadError) -> CallError {
+        let member = CalledMethod::of(&self.message(member));
+        CallError::Read { error, member: Some(member.into()) }
     }
 
     pub(crate) fn start_get<'m>(
@@ -149,7 +157,8 @@ impl<'n> Proxy<'n> {
     /// [`CallError::Read`] if the properties do not fit into `T`; otherwise as for
     /// [`Connection::call`].
     pub fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
-        let (all,) = self.start_get_all()?.wait()?.read()?;
+        let reply = self.start_get_all()?.wait()?;
+        let (all,) = reply.read().map_err(|error| self.unreadable(GET_ALL, error))?;
         Ok(all)
     }
 
@@ -256,7 +265,7 @@ impl<'n> Proxy<'n> {
 }
 
 /// Reads the property in a reply to `Get`.
-pub(crate) fn property_in<T: for<'a> Decode<'a>>(reply: &ReceivedMessage) -> Result<T, CallError> {
+pub(crate) fn property_in<T: for<'a> Decode<'a>>(reply: &ReceivedMessage) -> Result<T, ReadError> {
     Ok(match T::SHAPE {
         // A type that decodes any variant also decodes the variant around the value.
         Shape::Variant => reply.read::<(T,)>()?.0,
@@ -267,5 +276,5 @@ pub(crate) fn property_in<T: for<'a> Decode<'a>>(reply: &ReceivedMessage) -> Res
 const PROPERTIES: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus.Properties");
 const GET: MemberName<'static> = MemberName::literal("Get");
-const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
+pub(crate) const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
 const SET: MemberName<'static> = MemberName::literal("Set");

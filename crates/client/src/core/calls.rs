@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use lane::{CallRoute, LaneKey};
 use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName};
 
 use super::serial_map::{SerialHash, SerialMap};
 use super::{Ended, Incoming};
@@ -69,14 +70,30 @@ impl CalledMethod {
         Self::written_to(String::new(), call)
     }
 
-    fn written_to(mut text: String, call: &Builder<'_>) -> Self {
+    /// The method that a reply answers. The destination is the connection that replied.
+    pub(crate) fn answered_by<D>(
+        reply: &Incoming<D>,
+        interface: InterfaceName<'_>,
+        member: MemberName<'_>,
+    ) -> Self {
+        let destination = reply.sender().unwrap_or_default();
+        Self::joined(String::new(), [destination, interface.as_str(), member.as_str()])
+    }
+
+    fn written_to(text: String, call: &Builder<'_>) -> Self {
         let (interface, member) = call.interface_and_member();
+        let destination = call.recipient().map_or("", BusName::as_str);
+        let interface = interface.map_or("", InterfaceName::as_str);
+        Self::joined(text, [destination, interface, member.map_or("", MemberName::as_str)])
+    }
+
+    fn joined(mut text: String, [destination, interface, member]: [&str; 3]) -> Self {
         text.clear();
-        text.push_str(call.recipient().map_or("", |name| name.as_str()));
+        text.push_str(destination);
         let destination_end = text.len();
-        text.push_str(interface.map_or("", |name| name.as_str()));
+        text.push_str(interface);
         let interface_end = text.len();
-        text.push_str(member.map_or("", |name| name.as_str()));
+        text.push_str(member);
         Self { text, destination_end, interface_end }
     }
 

@@ -58,7 +58,14 @@ fn errors_keep_their_names_and_texts() {
     assert!(LampProxy::at(&connection, "no name", PATH).is_err());
     // The result has another type than the proxy declares.
     let wrong = WrongLampProxy::at(&connection, NAME, PATH).unwrap();
-    assert!(matches!(wrong.combine((1, 2), &[]), Err(CallError::Read(_))));
+    let error = wrong.combine((1, 2), &[]).unwrap_err();
+    let CallError::Read { error: types, member: Some(member) } = &error else { panic!("{error}") };
+    assert_eq!((member.interface(), member.member()), (Some("org.example.Lamp"), "Combine"));
+    let owner = member.destination().expect("the bus names the sender");
+    assert_eq!(error.to_string(), format!("Combine of {owner} cannot be read: {types}"));
+    let explained = connection.explain(&error).to_string();
+    assert!(explained.starts_with(&format!("Combine of {owner} (")), "{explained}");
+    assert!(explained.contains(&format!("pid {}", std::process::id())), "{explained}");
     assert!(matches!(wrong.toggle("x"), Err(CallError::Remote { .. })));
 }
 

@@ -63,6 +63,8 @@ struct MethodCall<'m> {
     /// the returned type, which errors of conversions are about.
     place: Span,
     this: TokenStream,
+    /// The name of the method.
+    constant: TokenStream,
     /// Statements that prepare the descriptors.
     descriptors: TokenStream,
     message: TokenStream,
@@ -98,6 +100,7 @@ impl<'m> MethodCall<'m> {
                 #library::CallOptions { timeout: #timeout, descriptors }
             },
             this,
+            constant,
         }
     }
 
@@ -160,7 +163,7 @@ impl<'m> MethodCall<'m> {
 
     /// Turns the reply into what the method returns.
     fn outcome(&self, method: &ProxyMethod) -> TokenStream {
-        let Self { library, place, .. } = self;
+        let Self { library, place, constant, .. } = self;
         let value = match &method.reply {
             ProxyReply::Results(value) => value,
             ProxyReply::Whole | ProxyReply::Unwanted => {
@@ -176,14 +179,16 @@ impl<'m> MethodCall<'m> {
             ArgumentType::OwnedDescriptor(_) | ArgumentType::BorrowedDescriptor(_) => {
                 quote_spanned! {*place=>
                     #library::macro_support::owned_descriptor(&reply, #name)
-                        .map_err(#library::CallError::Read)?
+                        .map_err(unreadable)?
                 }
             }
         });
         let built = value.built(&values.collect::<Vec<_>>());
         quote_spanned! {*place=>
-            let (#(#names,)*) =
-                reply.read::<(#(#kinds,)*)>().map_err(#library::CallError::Read)?;
+            let unreadable = |error| {
+                #library::macro_support::unreadable(&reply, Self::INTERFACE, #constant, error)
+            };
+            let (#(#names,)*) = reply.read::<(#(#kinds,)*)>().map_err(unreadable)?;
             ::core::result::Result::Ok(#built)
         }
     }

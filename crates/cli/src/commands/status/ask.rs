@@ -78,7 +78,7 @@ impl BusClient<'_> {
     ) -> Result<T, CallError> {
         let (interface, member) = (InterfaceName::literal(interface), MemberName::literal(member));
         let reply = self.bus.call(BUS, BUS_PATH, interface, member, arguments)?;
-        reply.read().map_err(CallError::Read)
+        reply.read().map_err(CallError::from)
     }
 }
 
