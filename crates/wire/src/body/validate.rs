@@ -325,18 +325,22 @@ impl<'a> Validator<'a> {
 pub(crate) fn check_text(text: &[u8]) -> Result<&str, (InvalidReason, usize)> {
     let valid = core::str::from_utf8(text);
     let valid_len = valid.map_or_else(|error| error.valid_up_to(), str::len);
-    if !is_plain(text)
-        && let Some(at) = text[..valid_len].iter().position(|&byte| byte == 0)
-    {
+    if let Some(at) = first_nul(&text[..valid_len]) {
         return Err((InvalidReason::StringContainsNul, at));
     }
     valid.map_err(|_| (InvalidReason::StringNotUtf8, valid_len))
 }
 
+/// The offset of the first 0 byte in a text.
+#[inline]
+pub(crate) fn first_nul(text: &[u8]) -> Option<usize> {
+    if is_plain(text) { None } else { text.iter().position(|&byte| byte == 0) }
+}
+
 /// True if a text is ASCII without a 0 byte. Nearly all texts are, and such a text is a valid
 /// string.
 #[inline]
-pub(crate) fn is_plain(text: &[u8]) -> bool {
+fn is_plain(text: &[u8]) -> bool {
     const ONES: u64 = u64::MAX / 0xff;
     // The top bit is set if the byte, or the byte minus one, is above 127, that is if the byte is
     // above 127 or 0. A subtraction borrows from the next byte only if a byte is 0, and then the

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::validate::is_plain;
+use super::validate::first_nul;
 use crate::endian::{Endian, align};
 use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX, VALUE_DEPTH_MAX};
 use crate::message::WriteError;
@@ -108,7 +108,7 @@ impl<'o> Writer<'o> {
 
     /// Writes a string, type `s`.
     pub fn string(&mut self, text: &str) {
-        if !is_plain(text.as_bytes()) && text.as_bytes().contains(&0) {
+        if first_nul(text.as_bytes()).is_some() {
             self.fail(WriteError::StringContainsNul);
         }
         self.text(text);
