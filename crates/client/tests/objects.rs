@@ -415,7 +415,7 @@ fn equal_calls_find_the_object_that_is_there_at_the_time() {
         assert_eq!([ask(), ask(), ask()], [Ok(turn), Ok(turn), Ok(turn)]);
         object.remove();
         for _ in 0..2 {
-            let error = ask().expect_err("there is no object");
+            let error = ask().expect_err("the object was removed");
             assert_eq!(error.remote_name(), Some(error_name::UNKNOWN_OBJECT.as_str()));
         }
     }

@@ -80,7 +80,7 @@ impl<'n> Proxy<'n> {
         let property = property.into_name()?;
         let call = self.inner.start_get(property);
         let reply = StartedCall::new(self.connection.clone(), call).await?;
-        blocking::property_in(&reply).map_err(|error| self.inner.unreadable(property, error))
+        self.inner.property_in(property, &reply)
     }
 
     /// Reads all properties, as a map or as a struct that derives a dict.
@@ -91,10 +91,7 @@ impl<'n> Proxy<'n> {
     /// [`Connection::call`].
     pub async fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
         let call = self.inner.start_get_all();
-        let reply = StartedCall::new(self.connection.clone(), call).await?;
-        let unreadable = |error| self.inner.unreadable(blocking::GET_ALL, error);
-        let (all,) = reply.read().map_err(unreadable)?;
-        Ok(all)
+        self.inner.all_in(&StartedCall::new(self.connection.clone(), call).await?)
     }
 
     /// Writes a property.

@@ -88,7 +88,7 @@ impl Connection {
         let deadline = call_deadline(limit);
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
-        let id = self.queue(Departure::AtOnce, call, || deadline.map(|it| it.at))?;
+        let id = self.queue(Departure::AtOnce, call, || deadline.map(|deadline| deadline.at))?;
         Ok(StartedCall::new(self.clone(), id))
     }
 }

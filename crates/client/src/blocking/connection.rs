@@ -15,7 +15,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::object::{PendingChanges, ServedObjects};
+use super::object::ServedObjects;
 use crate::core::{ConnectionCounters, Core, Ended, LaneUse, MessageBody, Reconnection, SendError};
 use crate::link::{
     AtomicTimeout, ConnectionLink, EstablishedSocket, LinkGuard, ReadMode, ReceivedMessage,
@@ -34,7 +34,6 @@ pub(super) struct Shared {
     pub(super) link: ConnectionLink,
     call_timeout: AtomicTimeout,
     objects: Mutex<ServedObjects>,
-    pending_changes: PendingChanges,
     /// True if tasks send, so that no method may wait for room.
     is_left_to_tasks: AtomicBool,
 }
@@ -207,8 +206,7 @@ impl Connection {
     ///
     /// If the connection ended.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
-        let send = |core: &mut Core<_>| core.send_bytes(messages);
-        self.queue(Departure::Later, send, || self.send_deadline())
+        self.queue(Departure::Later, |core| core.send_bytes(messages), || self.send_deadline())
     }
 
     /// Sends all queued bytes, and waits while the bus does not read them.
@@ -259,10 +257,12 @@ impl Connection {
         let link = &self.shared.link;
         let mut state = link.lock();
         let queued = queue(&mut state.core)?;
-        link.send_on_lane(&mut state);
         let sent = match departure {
             Departure::AtOnce => link.send(&mut state),
-            Departure::Later => link.send_beside_waiter(&mut state),
+            Departure::Later => {
+                link.send_on_lane(&mut state);
+                link.send_beside_waiter(&mut state)
+            }
         };
         if self.shared.is_left_to_tasks.load(Ordering::Relaxed) {
             if sent == SendOutcome::Full {
@@ -321,10 +321,6 @@ impl Connection {
         self.shared.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn pending_changes(&self) -> &PendingChanges {
-        &self.shared.pending_changes
-    }
-
     pub(crate) fn new(
         connected: EstablishedSocket,
         reconnect: Reconnect,
@@ -338,7 +334,6 @@ impl Connection {
                 link,
                 call_timeout,
                 objects: Mutex::default(),
-                pending_changes: PendingChanges::default(),
                 is_left_to_tasks: AtomicBool::new(false),
             }),
         }

@@ -31,7 +31,7 @@ pub enum CallError {
         method: Box<CalledMethod>,
     },
     /// No reply arrived before the deadline.
-    #[error("no reply{} to {} after {}", callee(.method), .method.member(), ReadableTime(*.limit))]
+    #[error("no reply{} to {} after {}", peer("from", .method), .method.member(), ReadableTime(*.limit))]
     TimedOut {
         /// The method that was called.
         method: Box<CalledMethod>,
@@ -91,14 +91,14 @@ impl From<FailedCall> for CallError {
     }
 }
 
-fn callee(method: &CalledMethod) -> String {
-    method.destination().map_or_else(String::new, |name| format!(" from {name}"))
+/// The called name behind a preposition; empty on a connection to a peer without a bus.
+fn peer(preposition: &str, method: &CalledMethod) -> String {
+    method.destination().map_or_else(String::new, |name| format!(" {preposition} {name}"))
 }
 
 fn unreadable(member: Option<&CalledMethod>) -> String {
     let Some(member) = member else { return String::new() };
-    let owner = member.destination().map_or_else(String::new, |name| format!(" of {name}"));
-    format!("{}{owner} cannot be read: ", member.member())
+    format!("{}{} cannot be read: ", member.member(), peer("of", member))
 }
 
 /// The reason why a signal was not queued.

@@ -34,7 +34,6 @@ pub use object::{
 pub(crate) use ownership::owner_rule;
 pub use ownership::{NameFlags, ReleaseReply, RequestReply};
 pub use proxy::Proxy;
-pub(crate) use proxy::{GET_ALL, property_in};
 pub use request::IncomingCall;
 pub(crate) use subscription::signal_rule;
 pub use subscription::{

@@ -132,12 +132,24 @@ impl<'n> Proxy<'n> {
         property: impl IntoName<MemberName<'m>>,
     ) -> Result<T, CallError> {
         let property = property.into_name()?;
-        let reply = self.start_get(property)?.wait()?;
-        property_in(&reply).map_err(|error| self.unreadable(property, error))
+        self.property_in(property, &self.start_get(property)?.wait()?)
     }
 
-    /// The error for the results of a method or the value of a property.
-    pub(crate) fn unreadable(&self, member: MemberName<'_>, error: ReadError) -> CallError {
+    /// Decodes the reply to a call of `Get`.
+    pub(crate) fn property_in<T: for<'a> Decode<'a>>(
+        &self,
+        property: MemberName<'_>,
+        reply: &ReceivedMessage,
+    ) -> Result<T, CallError> {
+        let value = match T::SHAPE {
+            // A type that decodes any variant also decodes the variant around the value.
+            Shape::Variant => reply.read().map(|(value,)| value),
+            _ => reply.read().map(|(Variant(value),)| value),
+        };
+        value.map_err(|error| self.unreadable(property, error))
+    }
+
+    fn unreadable(&self, member: MemberName<'_>, error: ReadError) -> CallError {
         let member = CalledMethod::of(&self.message(member));
         CallError::Read { error, member: Some(member.into()) }
     }
@@ -157,9 +169,16 @@ impl<'n> Proxy<'n> {
     /// [`CallError::Read`] if the properties do not fit into `T`; otherwise as for
     /// [`Connection::call`].
     pub fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
-        let reply = self.start_get_all()?.wait()?;
-        let (all,) = reply.read().map_err(|error| self.unreadable(GET_ALL, error))?;
-        Ok(all)
+        self.all_in(&self.start_get_all()?.wait()?)
+    }
+
+    /// Decodes the reply to a call of `GetAll`.
+    pub(crate) fn all_in<T: for<'a> Decode<'a>>(
+        &self,
+        reply: &ReceivedMessage,
+    ) -> Result<T, CallError> {
+        let all = reply.read().map(|(all,)| all);
+        all.map_err(|error| self.unreadable(GET_ALL, error))
     }
 
     pub(crate) fn start_get_all(&self) -> Result<StartedCall, CallError> {
@@ -265,16 +284,8 @@ impl<'n> Proxy<'n> {
 }
 
 /// Reads the property in a reply to `Get`.
-pub(crate) fn property_in<T: for<'a> Decode<'a>>(reply: &ReceivedMessage) -> Result<T, ReadError> {
-    Ok(match T::SHAPE {
-        // A type that decodes any variant also decodes the variant around the value.
-        Shape::Variant => reply.read::<(T,)>()?.0,
-        _ => reply.read::<(Variant<T>,)>()?.0.0,
-    })
-}
-
 const PROPERTIES: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus.Properties");
 const GET: MemberName<'static> = MemberName::literal("Get");
-pub(crate) const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
+const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
 const SET: MemberName<'static> = MemberName::literal("Set");

@@ -210,7 +210,7 @@ impl<D> CallTable<D> {
         self.calls.insert(serial, TrackedCall { progress, method });
         if let Some(CallDeadline { at, .. }) = deadline {
             self.with_deadline += 1;
-            self.next_deadline = earliest(self.next_deadline, at);
+            self.next_deadline = earliest(self.next_deadline, Some(at));
         }
     }
 
@@ -319,10 +319,12 @@ impl<D> CallTable<D> {
     }
 
     /// Times out the calls whose deadline is `now` or earlier, and returns true if there are any.
+    #[inline]
     pub(super) fn expire(&mut self, now: Duration) -> bool {
-        if self.next_deadline.is_none_or(|next| next > now) {
-            return false;
-        }
+        self.next_deadline.is_some_and(|next| next <= now) && self.expire_due(now)
+    }
+
+    fn expire_due(&mut self, now: Duration) -> bool {
         let mut expired = Vec::new();
         self.next_deadline = None;
         for (serial, call) in self.calls.iter_mut() {
@@ -334,7 +336,7 @@ impl<D> CallTable<D> {
                 call.progress = CallProgress::Done(Err(NoReply::TimedOut { limit }));
                 expired.push((at, serial));
             } else {
-                self.next_deadline = earliest(self.next_deadline, at);
+                self.next_deadline = earliest(self.next_deadline, Some(at));
             }
         }
         self.with_deadline -= expired.len();
@@ -369,9 +371,9 @@ impl<D> CallTable<D> {
     }
 }
 
-/// The earlier one of two times, of which the first may be missing.
-fn earliest(known: Option<Duration>, other: Duration) -> Option<Duration> {
-    Some(known.map_or(other, |known| known.min(other)))
+/// The earlier one of two times that may be missing.
+pub(crate) fn earliest(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    [one, other].into_iter().flatten().min()
 }
 
 /// The calls whose replies are late: they timed out, or were abandoned.

@@ -64,6 +64,7 @@ use std::time::Duration;
 
 pub(crate) use body::WrittenBody;
 pub use body::{MessageBody, Values};
+pub(crate) use calls::earliest;
 pub use calls::{CallDeadline, CallHandle, CalledMethod, NoReply, ReplyOutcome};
 use calls::{CallTable, FinishedCall, ReplyTarget};
 pub use ended::{Ended, SendError, SystemError};
@@ -463,6 +464,7 @@ impl<D> Core<D> {
     }
 
     /// Times out the calls whose deadline is `now` or earlier, and returns true if there are any.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Duration) -> bool {
         self.calls.expire(now)
     }

@@ -47,7 +47,7 @@ pub(crate) use self::socket::{
 pub(crate) use self::timeout::AtomicTimeout;
 pub(crate) use self::waiters::{WaitTarget, WaiterId};
 use self::waiters::{Waiters, thread_waker};
-use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver};
+use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver, earliest};
 
 /// A received message with its file descriptors.
 pub type ReceivedMessage = Incoming<OwnedFd>;
@@ -190,6 +190,7 @@ impl LinkState {
     }
 
     /// Times out calls, and returns true if any did.
+    #[inline]
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
         let has_expired = self.core.handle_timeout(now);
         if has_expired {
@@ -421,8 +422,7 @@ impl ConnectionLink {
         let (mut timeout, mut is_late) = (None, false);
         if deadline.is_some() || state.core.next_timeout().is_some() {
             let now = now.unwrap_or_else(clock::monotonic);
-            let is_due = |next| next <= now;
-            if state.core.next_timeout().is_some_and(is_due) && state.handle_timeout(now) {
+            if state.handle_timeout(now) {
                 return (state, WaitStep::Moved);
             }
             let wake = earliest(deadline, state.core.next_timeout());
@@ -619,11 +619,6 @@ impl Drop for ConnectionLink {
 
 /// How long dropping a connection waits for the bus to read the queued bytes.
 const LINGER: Duration = Duration::from_secs(1);
-
-/// The earlier one of two times that may be missing.
-fn earliest(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
-    [one, other].into_iter().flatten().min()
-}
 
 /// The time on the monotonic clock at which a timeout that starts now expires.
 pub(crate) fn deadline(timeout: Option<Duration>) -> Option<Duration> {

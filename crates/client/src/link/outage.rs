@@ -9,7 +9,7 @@ use super::{
     ConnectionIdentity, ConnectionLink, EstablishedSocket, LinkGuard, LinkState, OutageStep,
     Recovery, WaitStep, WaitTarget,
 };
-use crate::core::{Ended, SystemError};
+use crate::core::{Ended, SystemError, earliest};
 
 /// The state of an outage.
 impl LinkState {
@@ -24,7 +24,7 @@ impl LinkState {
             Recovery::Outage(outage) => outage.next_attempt(),
             Recovery::None | Recovery::Armed(_) => None,
         };
-        [attempt, self.core.next_timeout()].into_iter().flatten().min()
+        earliest(attempt, self.core.next_timeout())
     }
 
     /// Decides what a waiter does during an outage; `None` if there is none.
@@ -94,7 +94,7 @@ impl ConnectionLink {
         if deadline.is_some_and(|deadline| deadline <= now) {
             return (state, WaitStep::TimedOut);
         }
-        let wake = [wake, deadline, state.core.next_timeout()].into_iter().flatten().min();
+        let wake = earliest(wake, earliest(deadline, state.core.next_timeout()));
         let state = self.sleep(state, target, wake.map(|wake| wake.saturating_sub(now)));
         (state, WaitStep::Moved)
     }

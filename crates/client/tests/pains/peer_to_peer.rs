@@ -66,6 +66,12 @@ fn address() -> (TestDirectory, String) {
     (directory, address)
 }
 
+/// Waits for a program that connects.
+fn accept_from(listener: &PeerListener) -> Connection {
+    let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
+    Connection::accept_peer(peer).unwrap()
+}
+
 /// Calls the object at the other end in every way.
 fn use_peer(connection: &Connection, summand: u32) {
     assert_eq!(connection.fds(), FdPassing::Agreed);
@@ -105,8 +111,7 @@ fn both_ends_call_and_serve() {
     let bound = listener.address().to_string();
     assert!(bound.starts_with(&address) && bound.contains("guid="), "{bound}");
     let server = thread::spawn(move || {
-        let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
-        let connection = Connection::accept_peer(peer).unwrap();
+        let connection = accept_from(&listener);
         connection.add_object(PATH, &interface(), 100).unwrap();
         use_and_serve(&connection, 200);
         connection
@@ -124,8 +129,7 @@ fn calls_in_tasks_have_deadlines_while_signals_keep_arriving() {
     let (_directory, address) = address();
     let listener = PeerListener::bind(&address, ListenOptions::default()).unwrap();
     let flood = thread::spawn(move || {
-        let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
-        let connection = Connection::accept_peer(peer).unwrap();
+        let connection = accept_from(&listener);
         let (path, interface) = (ObjectPath::literal("/a"), InterfaceName::literal("a.b"));
         let signal = Builder::signal(path, interface, MemberName::literal("C"));
         let mut signals = Vec::new();
@@ -156,10 +160,7 @@ fn calls_that_the_other_end_does_not_read_end_in_time() {
     const LIMIT: Duration = Duration::from_millis(300);
     let (_directory, address) = address();
     let listener = PeerListener::bind(&address, ListenOptions::default()).unwrap();
-    let silent = thread::spawn(move || {
-        let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
-        Connection::accept_peer(peer).unwrap()
-    });
+    let silent = thread::spawn(move || accept_from(&listener));
     let connection = Connection::open_peer(&address).unwrap();
     let _silent = silent.join().unwrap();
     connection.set_call_timeout(Some(LIMIT));
@@ -276,8 +277,7 @@ while not signals:
 print(signals)
 "#;
     let client = python(script, &listener.address().to_string());
-    let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
-    let connection = Connection::accept_peer(peer).unwrap();
+    let connection = accept_from(&listener);
     connection.add_object(PATH, &interface(), 100).unwrap();
     connection.serve();
     let output = successful(&client.wait_with_output().unwrap());

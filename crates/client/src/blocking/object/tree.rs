@@ -1,10 +1,8 @@
 //! The objects of a connection, by path.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use wire::introspection::XmlWriter;
 
@@ -14,43 +12,15 @@ use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
 use crate::core::KnownHeaderId;
 use crate::link::ReceivedMessage;
 
-/// All served objects of a connection.
+/// All served objects, and their pending change signals.
 #[derive(Default)]
 pub(crate) struct ServedObjects {
     nodes: BTreeMap<Box<str>, ObjectNode>,
     /// The target of the latest call with a known header, until an interface is removed. Others
     /// that are added do not take its calls.
     latest: Option<(KnownHeaderId, FoundMethod)>,
-}
-
-/// The change signals that were deferred while their objects were busy.
-#[derive(Default)]
-pub(crate) struct PendingChanges {
-    changes: Mutex<Vec<ChangedProperties>>,
-    /// False only if there are none. Changed while the lock is held.
-    may_exist: AtomicBool,
-}
-
-impl PendingChanges {
-    pub(super) fn push(&self, change: ChangedProperties) {
-        let mut changes = self.lock();
-        changes.push(change);
-        self.may_exist.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn take(&self) -> Vec<ChangedProperties> {
-        if !self.may_exist.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let mut changes = self.lock();
-        self.may_exist.store(false, Ordering::Relaxed);
-        mem::take(&mut changes)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<ChangedProperties>> {
-        // No code of the program runs while it is locked.
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    /// Changes to announce once the running method of the object returns.
+    pub(super) pending_changes: Vec<ChangedProperties>,
 }
 
 /// Changed properties of one interface of an object.
