@@ -7,7 +7,7 @@ use wire::names::{BusName, ErrorName};
 
 use super::calls::{CallHandle, ReplyTarget};
 use super::incoming::{Incoming, ParsedHeader, PooledBytes};
-use super::known_headers::RecognizedMessage;
+use super::known_headers::{MessageOrigin, RecognizedMessage};
 use super::receiver::LanePacket;
 use super::{Core, Ended, MessageDisposition, RECEIVER_TAKEN};
 
@@ -56,7 +56,8 @@ impl<D> Core<D> {
         }
         let Some(receiver) = &mut self.receiver else { return Ok(None) };
         let Some(bytes) = receiver.next()? else { return Ok(None) };
-        let Some(recognized) = self.known_headers.recognize(bytes.as_slice()) else {
+        let Some(recognized) = self.known_headers.recognize(MessageOrigin::Bus, bytes.as_slice())
+        else {
             return self.parse(bytes, look).map(Some);
         };
         self.lanes.count_received();
@@ -76,7 +77,8 @@ impl<D> Core<D> {
         let receiver = self.receiver.as_mut().expect(RECEIVER_TAKEN);
         let descriptors = receiver.take_descriptors(&message)?;
         self.lanes.count_received();
-        let header = self.known_headers.remember(&message, ParsedHeader::of(&message));
+        let header = ParsedHeader::of(&message);
+        let header = self.known_headers.remember(MessageOrigin::Bus, &message, header);
         let seen = look(self, ReadMessage::Parsed(&message));
         Ok((seen, Incoming::new(bytes, header, descriptors, self.epoch)))
     }
@@ -89,6 +91,18 @@ impl<D> Core<D> {
     ) -> Option<(T, Incoming<D>)> {
         while let Some((key, packet)) = self.next_packet() {
             let LanePacket { bytes, descriptors } = packet;
+            let recognized = match descriptors.is_empty() {
+                true => self.known_headers.recognize(MessageOrigin::Lane, bytes.as_slice()),
+                false => None,
+            };
+            if let Some(recognized) = recognized {
+                if !self.accept_recognized(key, &recognized, bytes.as_slice()) {
+                    continue;
+                }
+                let seen = look(self, ReadMessage::Recognized(&recognized, bytes.as_slice()));
+                let incoming = Incoming::new(bytes, recognized.header, descriptors, self.epoch);
+                return Some((seen, incoming));
+            }
             let message = match Message::parse(bytes.as_slice()) {
                 Ok(message) if self.accept(key, &message, descriptors.len()) => message,
                 Ok(_) => continue,
@@ -97,8 +111,9 @@ impl<D> Core<D> {
                     continue;
                 }
             };
-            let seen = look(self, ReadMessage::Parsed(&message));
             let header = ParsedHeader::of(&message);
+            let header = self.known_headers.remember(MessageOrigin::Lane, &message, header);
+            let seen = look(self, ReadMessage::Parsed(&message));
             return Some((seen, Incoming::new(bytes, header, descriptors, self.epoch)));
         }
         None

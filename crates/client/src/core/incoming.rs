@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::{fmt, mem};
 
-use wire::body::{DecodeArgs, ReadError, Reader, UnixFd};
+use wire::body::{DecodeArgs, ReadError, Reader, UnixFd, Validator};
 use wire::endian::Endian;
 use wire::match_rule::MatchArgument;
 use wire::message::{Builder, Flags, Message, MessageType};
@@ -98,8 +98,7 @@ impl<D> Incoming<D> {
 
     /// True for a method call without the flag `NO_REPLY_EXPECTED`.
     pub const fn expects_reply(&self) -> bool {
-        matches!(self.header.kind, MessageType::MethodCall)
-            && !self.header.flags.contains(Flags::NO_REPLY_EXPECTED)
+        self.header.expects_reply()
     }
 
     /// The path of the called or emitting object; a valid object path.
@@ -176,8 +175,7 @@ impl<D> Incoming<D> {
 
     /// The signature of the body.
     pub fn signature(&self) -> Signature<'_> {
-        Signature::from_bytes(self.header.signature.bytes(self.bytes()))
-            .expect("the header was checked when the message was received")
+        self.header.signature(self.bytes())
     }
 
     /// A cursor at the first value of the body.
@@ -241,6 +239,29 @@ impl ParsedHeader {
     /// The same header with an identifier.
     pub(super) const fn with_known(self, known: Option<KnownHeaderId>) -> Self {
         Self { known, ..self }
+    }
+
+    /// The serial of the message.
+    pub(super) const fn serial(&self) -> NonZeroU32 {
+        self.serial
+    }
+
+    /// True for a method call without the flag `NO_REPLY_EXPECTED`.
+    pub(super) const fn expects_reply(&self) -> bool {
+        matches!(self.kind, MessageType::MethodCall)
+            && !self.flags.contains(Flags::NO_REPLY_EXPECTED)
+    }
+
+    /// True if the body of the message in `bytes`, which has this header, is valid.
+    pub(super) fn has_valid_body(&self, bytes: &[u8]) -> bool {
+        let body = Validator::new(bytes, self.endian, self.body_start);
+        body.body(self.signature(bytes)).is_ok()
+    }
+
+    /// The signature of the body of the message in `bytes`, which has this header.
+    fn signature<'a>(&self, bytes: &'a [u8]) -> Signature<'a> {
+        Signature::from_bytes(self.signature.bytes(bytes))
+            .expect("the header was checked when the message was received")
     }
 
     /// The sender of the message in `bytes`, which has this header.

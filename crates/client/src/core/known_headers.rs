@@ -6,14 +6,30 @@ use wire::message::{Flags, KnownHeader, Message, MessageType};
 
 use super::incoming::ParsedHeader;
 
+/// The headers of the latest messages of the bus and of lanes.
+#[derive(Default)]
+pub(super) struct KnownHeaders {
+    bus: LatestHeaders,
+    /// All of them are of messages that a lane has accepted.
+    lanes: LatestHeaders,
+    /// Number of headers that were remembered so far.
+    count: u64,
+}
+
+/// The way on which a message has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum MessageOrigin {
+    Bus,
+    /// Any lane.
+    Lane,
+}
+
 /// The headers of the latest call and of the latest reply. A program that calls a method repeatedly
 /// gets replies whose headers differ only in numbers, and so does the called program get calls.
 #[derive(Default)]
-pub(super) struct KnownHeaders {
+struct LatestHeaders {
     call: Option<KnownMessage>,
     reply: Option<KnownMessage>,
-    /// Number of headers that were remembered so far.
-    count: u64,
 }
 
 struct KnownMessage {
@@ -26,7 +42,7 @@ struct KnownMessage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct KnownHeaderId(NonZeroU64);
 
-/// A message with a known header. It has no descriptors, and is not the reply to a call on a lane.
+/// A message with a known header. It has neither descriptors nor the flag `LANE_REPLY`.
 pub(super) struct RecognizedMessage {
     pub(super) header: ParsedHeader,
     /// The call that it answers, if it is a reply.
@@ -34,26 +50,51 @@ pub(super) struct RecognizedMessage {
 }
 
 impl KnownHeaders {
+    const fn of(&self, origin: MessageOrigin) -> &LatestHeaders {
+        match origin {
+            MessageOrigin::Bus => &self.bus,
+            MessageOrigin::Lane => &self.lanes,
+        }
+    }
+
+    const fn of_mut(&mut self, origin: MessageOrigin) -> &mut LatestHeaders {
+        match origin {
+            MessageOrigin::Bus => &mut self.bus,
+            MessageOrigin::Lane => &mut self.lanes,
+        }
+    }
+
     /// The message in `bytes`, which are a whole message, if its header is known.
-    pub(super) fn recognize(&self, bytes: &[u8]) -> Option<RecognizedMessage> {
+    pub(super) fn recognize(
+        &self,
+        origin: MessageOrigin,
+        bytes: &[u8],
+    ) -> Option<RecognizedMessage> {
+        let known = self.of(origin);
         let recognize = |known: &KnownMessage| {
             let serials = known.header.recognize(bytes)?;
             Some((known.parsed.with_serial(serials.serial), serials.reply_serial))
         };
-        if let Some((header, answered_call)) = self.reply.as_ref().and_then(recognize) {
+        if let Some((header, answered_call)) = known.reply.as_ref().and_then(recognize) {
             return Some(RecognizedMessage { header, answered_call });
         }
         // A call can have the field of a reply, which has no meaning there.
-        let (header, _) = self.call.as_ref().and_then(recognize)?;
+        let (header, _) = known.call.as_ref().and_then(recognize)?;
         Some(RecognizedMessage { header, answered_call: None })
     }
 
     /// Remembers the header of a message, if it may be, and returns the parsed header with its
     /// identifier.
-    pub(super) fn remember(&mut self, message: &Message<'_>, parsed: ParsedHeader) -> ParsedHeader {
+    pub(super) fn remember(
+        &mut self,
+        origin: MessageOrigin,
+        message: &Message<'_>,
+        parsed: ParsedHeader,
+    ) -> ParsedHeader {
+        let (count, known) = (self.count, self.of_mut(origin));
         let place = match message.message_type() {
-            MessageType::MethodCall => &mut self.call,
-            MessageType::MethodReturn | MessageType::Error => &mut self.reply,
+            MessageType::MethodCall => &mut known.call,
+            MessageType::MethodReturn | MessageType::Error => &mut known.reply,
             MessageType::Signal | MessageType::Unknown(_) => return parsed,
         };
         if message.header_bytes().len() > HEADER_LEN_MAX
@@ -62,12 +103,13 @@ impl KnownHeaders {
         {
             return parsed;
         }
-        self.count += 1;
-        let parsed = parsed.with_known(NonZeroU64::new(self.count).map(KnownHeaderId));
+        let count = count + 1;
+        let parsed = parsed.with_known(NonZeroU64::new(count).map(KnownHeaderId));
         let known =
             place.get_or_insert_with(|| KnownMessage { header: KnownHeader::default(), parsed });
         known.header.set(message);
         known.parsed = parsed;
+        self.count = count;
         parsed
     }
 }

@@ -13,6 +13,7 @@ use wire::names::BusName;
 
 use super::calls::{CallHandle, ReplyTarget};
 use super::incoming::Incoming;
+use super::known_headers::RecognizedMessage;
 use super::receiver::LanePacket;
 use super::{Core, MessageDisposition, RECEIVER_TAKEN};
 
@@ -356,12 +357,43 @@ impl<D> Core<D> {
     /// Takes note of the message in a packet with this many descriptors. Returns false if it must
     /// be ignored.
     pub(super) fn accept(&mut self, key: LaneKey, message: &Message<'_>, count: usize) -> bool {
+        let checked = CheckedMessage::of(message, self.lanes.lanes.partner(key), count);
+        self.accept_checked(key, checked, message.reply_serial(), message.bytes().len())
+    }
+
+    /// Like [`accept`](Self::accept), for the message in `bytes` with a known header and without
+    /// descriptors. The same header was accepted before, but not its body, and maybe on another
+    /// lane.
+    pub(super) fn accept_recognized(
+        &mut self,
+        key: LaneKey,
+        message: &RecognizedMessage,
+        bytes: &[u8],
+    ) -> bool {
+        let RecognizedMessage { header, answered_call } = message;
+        let is_of_partner = self.lanes.lanes.partner(key) == header.sender(bytes);
+        let checked =
+            (is_of_partner && header.has_valid_body(bytes)).then(|| match header.expects_reply() {
+                true => CheckedMessage::Call(header.serial()),
+                false => CheckedMessage::Other,
+            });
+        self.accept_checked(key, checked, *answered_call, bytes.len())
+    }
+
+    /// Takes note of a message of this length, which was checked.
+    fn accept_checked(
+        &mut self,
+        key: LaneKey,
+        checked: Option<CheckedMessage>,
+        answered_call: Option<NonZeroU32>,
+        len: usize,
+    ) -> bool {
         let lanes = &mut self.lanes.lanes;
-        let Some(checked) = CheckedMessage::of(message, lanes.partner(key), count) else {
+        let Some(checked) = checked else {
             self.fail_lane(key);
             return false;
         };
-        let route = message.reply_serial().and_then(|call| self.calls.route_of(call));
+        let route = answered_call.and_then(|call| self.calls.route_of(call));
         if route.is_some_and(|route| *route != CallRoute::Lane(key)) {
             // The partner did not get this call.
             self.foreign_replies += 1;
@@ -370,7 +402,7 @@ impl<D> Core<D> {
         if let CheckedMessage::Call(serial) = checked {
             lanes.expect_reply(key, serial);
         }
-        lanes.count_lane_received(message.bytes().len());
+        lanes.count_lane_received(len);
         true
     }
 

@@ -4,6 +4,7 @@ use std::io::IoSlice;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -205,18 +206,51 @@ fn descriptors_that_are_not_announced_end_the_lane() {
 
 #[test]
 fn damaged_bodies_end_the_lane() {
-    let damage = |attacker: &Attacker| {
-        let mut bytes = Vec::new();
-        Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
-            .destination(BusName::new(NAME).expect("a name"))
-            .sender(attacker.own_name())
-            .write(&mut bytes, NonZeroU32::MIN, &("text",))
-            .expect("a valid message");
-        let end = bytes.len() - 1;
-        bytes[end] = b'x';
-        attacker.send(now(), &bytes, &[]);
+    // The service remembers the header of the valid calls.
+    for valid_before in [0, 1, 3] {
+        let damage = |attacker: &Attacker| {
+            let mut bytes = Vec::new();
+            Builder::method_call(ObjectPath::ROOT, MemberName::literal("Note"))
+                .destination(BusName::new(NAME).expect("a name"))
+                .sender(attacker.own_name())
+                .flags(Flags::NO_REPLY_EXPECTED)
+                .write(&mut bytes, NonZeroU32::MIN, &("text",))
+                .expect("a valid message");
+            (0..valid_before).for_each(|_| attacker.send(now(), &bytes, &[]));
+            let end = bytes.len() - 1;
+            bytes[end] = b'x';
+            attacker.send(now(), &bytes, &[]);
+        };
+        check(damage, true);
+    }
+}
+
+/// A header that one lane has accepted is not valid on another one.
+#[test]
+fn messages_of_the_partner_of_another_lane_end_the_lane() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let (calls, received) = mpsc::channel();
+    let answer = move |request: &IncomingCall| {
+        if request.message().expects_reply() {
+            return echo(request);
+        }
+        calls.send(request.message().sender().map(str::to_owned)).expect("the test waits");
+        super::ServiceStep::Continue
     };
-    check(damage, true);
+    let _service = service(&bus, LaneUse::On, answer);
+    let (victim, attacker) = (Attacker::connect(&bus), Attacker::connect(&bus));
+    let bytes = message(victim.own_name(), Flags::NO_REPLY_EXPECTED, 0);
+    for _ in 0..2 {
+        victim.send(now(), &bytes, &[]);
+        let sender = received.recv_timeout(PATIENCE).expect("the call arrives");
+        assert_eq!(sender.as_deref(), Some(victim.own_name().as_str()));
+    }
+    attacker.send(now(), &bytes, &[]);
+    assert!(attacker.is_ended(), "the lane of the attacker ends");
+    assert_eq!(received.try_recv(), Err(mpsc::TryRecvError::Empty), "the call is dropped");
+    // The lane of the victim is still open.
+    victim.send(now(), &bytes, &[]);
+    received.recv_timeout(PATIENCE).expect("the call arrives");
 }
 
 #[test]

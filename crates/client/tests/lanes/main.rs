@@ -72,6 +72,8 @@ fn echo(call: &IncomingCall) -> ServiceStep {
             call.reply(&(number,)).expect("the connection lives");
         }
         Some("Leave") => return ServiceStep::End,
+        // Any arguments, and no answer.
+        Some("Note") => {}
         _ => {
             let file = call.message().descriptors()[0].try_clone().expect("a file");
             let mut text = String::new();
