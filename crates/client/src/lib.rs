@@ -64,8 +64,8 @@
 //! A call is sent when it is started. Other messages (signals, replies, calls without a reply,
 //! match rules of a [started subscription](Connection::start_subscription)) are queued, so that
 //! several leave in one write: at once if another thread or task waits in the connection, and
-//! otherwise with the next call, when the program next waits, when 64 KiB are queued, at
-//! [`Connection::flush`], and when the connection is dropped. So a program that emits a signal and
+//! otherwise with the next call, when the program next waits, before it serves the next call of a
+//! peer, when 64 KiB are queued, at [`Connection::flush`], and when the connection is dropped. So a program that emits a signal and
 //! then does something else for a while calls `flush` before.
 //!
 //! # Subscribing

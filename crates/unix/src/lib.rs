@@ -52,6 +52,7 @@ compile_error!("this crate talks to the Linux kernel only");
 
 pub mod clock;
 pub mod credentials;
+pub mod event;
 pub mod filesystem;
 pub mod poll;
 pub mod privileges;

@@ -170,6 +170,16 @@ pub fn replace_socket(number: impl AsFd, by: OwnedFd) -> io::Result<()> {
     raw::replace_descriptor(number.as_fd(), by)
 }
 
+/// Makes a connected socket end for both sides (shutdown(2)). Threads that wait for it wake up, and
+/// what it has received can still be read.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::NotConnected`] if the socket is not connected.
+pub fn shut_down(socket: impl AsFd) -> io::Result<()> {
+    Ok(net::shutdown(socket, net::Shutdown::Both)?)
+}
+
 /// The result of an attempt to [`accept`].
 #[derive(Debug)]
 #[must_use]

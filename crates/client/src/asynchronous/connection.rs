@@ -19,7 +19,7 @@ use super::proxy::Proxy;
 use super::subscription::StartedSubscription;
 use super::tasks::ConnectionTasks;
 use super::waiting::WaitingPlace;
-use crate::blocking::{self, ProcessStep};
+use crate::blocking;
 use crate::core::{ConnectionCounters, Ended, LaneUse, MessageBody, Reconnection, SendError};
 use crate::driver;
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
@@ -423,7 +423,10 @@ impl Connection {
     pub async fn serve(&self) -> Ended {
         self.inner.set_read_mode(ReadMode::Requests);
         loop {
-            match self.wait(WaitTarget::Request, |state| state.core.poll_request()).await {
+            match self
+                .wait(WaitTarget::Request, |state| self.inner.link().take_request(state))
+                .await
+            {
                 Ok(request) => self.inner.serve_request(request),
                 Err(ended) => return ended,
             }
@@ -438,7 +441,8 @@ impl Connection {
     /// If the connection ended and all earlier calls were taken, the reason.
     pub async fn next_request(&self) -> Result<IncomingCall, Ended> {
         self.inner.set_read_mode(ReadMode::Requests);
-        let message = self.wait(WaitTarget::Request, |state| state.core.poll_request()).await?;
+        let message =
+            self.wait(WaitTarget::Request, |state| self.inner.link().take_request(state)).await?;
         Ok(IncomingCall::new(self.inner.clone(), message))
     }
 
@@ -466,7 +470,7 @@ impl Connection {
     pub async fn process(&self) -> Result<Processed, Ended> {
         self.inner.begin_processing();
         loop {
-            let step = self.wait(WaitTarget::Message, ProcessStep::take).await?;
+            let step = self.wait(WaitTarget::Message, |state| self.inner.take_step(state)).await?;
             if let Some(processed) = self.inner.finish_step(step) {
                 return Ok(processed);
             }

@@ -11,7 +11,7 @@ use super::runtime::Reactor;
 use super::tasks::ConnectionTasks;
 use crate::core::{Ended, SystemError};
 use crate::link::{
-    ConnectionLink, LinkState, OutageStep, ReceivedMessage, SendOutcome, WaitTarget, WaiterId,
+    ConnectionLink, LinkState, OutageStep, ReceivedMessage, SendProgress, WaitTarget, WaiterId,
 };
 
 /// The place where a task waits.
@@ -52,8 +52,8 @@ impl WaitingPlace<'_> {
             *waiter = Some(id);
             if !state.is_driver(id) {
                 match self.link.send(&mut state) {
-                    SendOutcome::Full => state.wake_driver(),
-                    SendOutcome::Bytes(_) => state.wake_driver_in_time(),
+                    SendProgress::Full => state.wake_driver(),
+                    SendProgress::Done | SendProgress::Ending => state.wake_driver_in_time(),
                 }
                 return Poll::Pending;
             }
@@ -81,10 +81,10 @@ impl WaitingPlace<'_> {
             return self.reconnect(state, context);
         }
         let reactor = self.tasks.reactor();
-        if self.link.send(state) == SendOutcome::Full {
+        if self.link.send(state) == SendProgress::Full {
             let mut write = || match self.link.send(state) {
-                SendOutcome::Full => Err(io::ErrorKind::WouldBlock.into()),
-                SendOutcome::Bytes(_) => Ok(()),
+                SendProgress::Full => Err(io::ErrorKind::WouldBlock.into()),
+                SendProgress::Done | SendProgress::Ending => Ok(()),
             };
             if let Poll::Ready(Err(error)) = reactor.poll_write(context, &mut write) {
                 return end(state, error);

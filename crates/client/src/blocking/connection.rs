@@ -19,7 +19,7 @@ use super::object::ServedObjects;
 use crate::core::{ConnectionCounters, Core, Ended, LaneUse, MessageBody, Reconnection, SendError};
 use crate::link::{
     AtomicTimeout, ConnectionLink, EstablishedSocket, LinkGuard, ReadMode, ReceivedMessage,
-    Reconnect, Redial, SendOutcome, WaitTarget, deadline,
+    Reconnect, Redial, SendProgress, WaitTarget, deadline,
 };
 use crate::name::IntoName;
 
@@ -153,7 +153,7 @@ impl Connection {
         &self,
         timeout: Option<Duration>,
     ) -> Result<Option<Reconnection>, Ended> {
-        self.wait_until(WaitTarget::Reconnection, timeout, Core::poll_reconnection)
+        self.wait_until(WaitTarget::Reconnection, timeout, |state| state.core.poll_reconnection())
     }
 
     /// True unless the connection ended, or the bus is away.
@@ -226,7 +226,7 @@ impl Connection {
     /// If the connection ended, the reason.
     pub fn flush_within(&self, timeout: Duration) -> Result<Flushed, Ended> {
         let link = &self.shared.link;
-        let (state, _) = link.flush_until(link.lock(), deadline(Some(timeout)));
+        let state = link.flush_until(link.lock(), deadline(Some(timeout)));
         match state.core.ended() {
             Some(ended) => Err(ended),
             None if state.core.waiting_len() > 0 => Ok(Flushed::InPart),
@@ -265,13 +265,13 @@ impl Connection {
             }
         };
         if self.shared.is_left_to_tasks.load(Ordering::Relaxed) {
-            if sent == SendOutcome::Full {
+            if sent == SendProgress::Full {
                 state.wake_driver();
             }
             return Ok(queued);
         }
         // A thread that waits already does not send the rest.
-        let is_stuck = sent == SendOutcome::Full && state.is_waited_for();
+        let is_stuck = sent == SendProgress::Full && state.is_waited_for();
         if state.core.waiting_len() >= UNSENT_LEN_MAX || is_stuck {
             drop(link.flush_until(state, deadline()));
         }

@@ -41,5 +41,4 @@ pub use subscription::{
 };
 pub(crate) use typed::signal_arguments;
 pub use typed::{PropertyChanges, SignalError, SignalSubscription};
-pub(crate) use waiting::ProcessStep;
 pub use waiting::Processed;

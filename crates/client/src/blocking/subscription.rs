@@ -11,7 +11,7 @@ use super::call::{StartedCall, call_deadline};
 use super::connection::Connection;
 use super::error::CallError;
 use crate::core::{Core, Ended, SignalDelivery, SubscriptionId};
-use crate::link::{ReceivedMessage, WaitTarget};
+use crate::link::{LinkState, ReceivedMessage, WaitTarget};
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
@@ -165,7 +165,7 @@ impl Subscription {
         &self,
         timeout: Option<Duration>,
     ) -> Result<Option<ReceivedMessage>, SubscriptionError> {
-        let poll = |core: &mut Core<_>| core.poll_signal(self.id);
+        let poll = |state: &mut LinkState| state.core.poll_signal(self.id);
         match self.connection.wait_until(WaitTarget::Signal, timeout, poll) {
             Ok(found) => found.map(delivered).transpose(),
             Err(ended) => Err(SubscriptionError::Disconnected(ended)),

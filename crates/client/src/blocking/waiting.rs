@@ -1,6 +1,5 @@
 //! Waiting for messages, and answering the calls that arrive meanwhile.
 
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use unix::clock;
@@ -8,7 +7,7 @@ use unix::clock;
 use super::connection::Connection;
 use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
-use crate::core::{CallHandle, Core, Ended, FailedCall, MessageDisposition};
+use crate::core::{CallHandle, Ended, FailedCall, MessageDisposition};
 use crate::link::{
     LinkGuard, LinkState, ReadMode, ReceivedMessage, WaitLimit, WaitOutcome, WaitTarget,
 };
@@ -49,7 +48,7 @@ impl Connection {
         loop {
             let mut state = self.lock();
             state.set_read_mode(ReadMode::Requests);
-            match self.wait(state, WaitTarget::Message, limit, ProcessStep::take) {
+            match self.wait(state, WaitTarget::Message, limit, |state| self.take_step(state)) {
                 WaitOutcome::Found(step) => {
                     if let Some(processed) = self.finish_step(step) {
                         return Ok(processed);
@@ -66,6 +65,14 @@ impl Connection {
     pub(crate) fn begin_processing(&self) {
         self.set_read_mode(ReadMode::Requests);
         emit_pending_changes(self);
+    }
+
+    /// Takes a call that waits to be served, or files the next message.
+    pub(crate) fn take_step(&self, state: &mut LinkState) -> Option<ProcessStep> {
+        match self.link().take_request(state) {
+            Some(request) => Some(ProcessStep::Serve(request)),
+            None => state.poll_message().map(ProcessStep::Received),
+        }
     }
 
     /// Answers the call of a step, and returns what the step did; `None` if a call was only queued.
@@ -118,7 +125,8 @@ impl Connection {
     /// If the connection ended and all earlier calls were taken, the reason.
     pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<IncomingCall>, Ended> {
         self.set_read_mode(ReadMode::Requests);
-        let found = self.wait_until(WaitTarget::Request, timeout, Core::poll_request)?;
+        let take = |state: &mut LinkState| self.link().take_request(state);
+        let found = self.wait_until(WaitTarget::Request, timeout, take)?;
         Ok(found.map(|message| IncomingCall::new(self.clone(), message)))
     }
 
@@ -133,17 +141,17 @@ impl Connection {
         timeout: Option<Duration>,
     ) -> Result<Option<ReceivedMessage>, Ended> {
         self.set_read_mode(ReadMode::Messages);
-        self.wait_until(WaitTarget::Message, timeout, Core::poll_raw)
+        self.wait_until(WaitTarget::Message, timeout, |state| state.core.poll_raw())
     }
 
     pub(super) fn wait_until<T>(
         &self,
         target: WaitTarget,
         timeout: Option<Duration>,
-        mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
+        ready: impl FnMut(&mut LinkState) -> Option<T>,
     ) -> Result<Option<T>, Ended> {
         let limit = WaitLimit::after(timeout);
-        match self.wait(self.lock(), target, limit, |state| ready(&mut state.core)) {
+        match self.wait(self.lock(), target, limit, ready) {
             WaitOutcome::Found(found) => Ok(Some(found)),
             WaitOutcome::TimedOut => Ok(None),
             WaitOutcome::Ended(ended) => Err(ended),
@@ -187,14 +195,4 @@ impl Connection {
 pub(crate) enum ProcessStep {
     Serve(ReceivedMessage),
     Received(MessageDisposition),
-}
-
-impl ProcessStep {
-    /// Takes a call that waits to be served, or files the next message.
-    pub(crate) fn take(state: &mut LinkState) -> Option<Self> {
-        match state.core.poll_request() {
-            Some(request) => Some(Self::Serve(request)),
-            None => state.poll_message().map(Self::Received),
-        }
-    }
 }

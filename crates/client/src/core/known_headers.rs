@@ -20,7 +20,7 @@ pub(super) struct KnownHeaders {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MessageOrigin {
     Bus,
-    /// Any lane.
+    /// It does not matter which lane.
     Lane,
 }
 

@@ -16,7 +16,9 @@ use wire::message::{Builder, Flags, Message};
 use super::calls::{ReplyTarget, RestoredItem};
 use super::outgoing::OutgoingQueue;
 use super::owners::WatchedOwners;
-use super::{Core, Ended, Established, Incoming, MessageBody, MessageDisposition, SendError};
+use super::{
+    Core, Ended, Established, Incoming, MessageBody, MessageDisposition, RECEIVER_TAKEN, SendError,
+};
 use crate::driver;
 
 /// A report on a connection that was restored after the bus went away.
@@ -113,7 +115,13 @@ impl<D> Core<D> {
 
     /// Interrupts the connection because the bus went away: pending calls fail, and calls by peers
     /// are dropped. Messages can be queued. [`resume`](Self::resume) continues.
+    ///
+    /// # Panics
+    ///
+    /// While the receiver is [taken](Self::take_receiver): its bytes would be taken for bytes
+    /// of the next connection.
     pub fn interrupt(&mut self, reason: Ended) {
+        assert!(self.has_receiver(), "{RECEIVER_TAKEN}");
         self.calls.end(reason);
         self.requests.clear();
         self.lanes.interrupt();

@@ -10,7 +10,9 @@
 //!  others   sleep until they are woken: their message has arrived, or they are the next reader
 //! ```
 //!
-//! A waiter that leaves while the receiver is in its place wakes another one, which then reads. In
+//! A waiter that leaves while the receiver is in its place wakes another one, which then reads. A
+//! thread that waits for room in the socket is a waiter, too. Only a thread that has the receiver,
+//! or finds it in its place, ends the connection, so that nothing which arrived before is lost. In
 //! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime
 //! in the same way. After the bus went away, one of the waiters connects again ([`recovery`]).
 
@@ -25,13 +27,14 @@ mod waiters;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
 use lane::LaneKey;
 use unix::clock;
+use unix::event::Event;
 
 pub(crate) use self::identity::ConnectionIdentity;
 use self::lanes::LaneSockets;
@@ -45,9 +48,11 @@ pub(crate) use self::socket::{
     BusSocket, ConnectedProgram, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus,
 };
 pub(crate) use self::timeout::AtomicTimeout;
+use self::waiters::{PollingThread, Waiters, thread_waker};
 pub(crate) use self::waiters::{WaitTarget, WaiterId};
-use self::waiters::{Waiters, thread_waker};
-use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver, earliest};
+use crate::core::{
+    Core, Ended, Established, Incoming, MessageDisposition, Receiver, SystemError, earliest,
+};
 
 /// A received message with its file descriptors.
 pub type ReceivedMessage = Incoming<OwnedFd>;
@@ -115,6 +120,18 @@ impl WaitLimit {
     }
 }
 
+/// What became of the queued bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SendProgress {
+    /// All of them were sent.
+    Done,
+    /// The socket is full, or the bus is away.
+    Full,
+    /// The other end does not read any more. The connection ends when the thread that reads has
+    /// taken what was sent before.
+    Ending,
+}
+
 /// What happened while a thread waited once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WaitStep {
@@ -169,6 +186,13 @@ impl LinkState {
         disposition
     }
 
+    /// Files all messages that were received, unless the program reads all of them itself.
+    fn file_received(&mut self) {
+        if self.read_mode != ReadMode::Messages {
+            while self.poll_message().is_some() {}
+        }
+    }
+
     pub(crate) fn set_read_mode(&mut self, mode: ReadMode) {
         if self.read_mode != ReadMode::Messages {
             self.read_mode = mode;
@@ -176,7 +200,11 @@ impl LinkState {
     }
 
     /// Ends the connection for all waiters, or interrupts it if it will be restored.
+    ///
+    /// What was received before is filed first. The receiver must be in its place: a thread that
+    /// reads may have more, and ends the connection itself.
     pub(crate) fn handle_ended(&mut self, reason: Ended) {
+        self.file_received();
         match self.recovery {
             Recovery::Armed(limits) if self.core.ended().is_none() => {
                 self.core.interrupt(reason);
@@ -402,20 +430,19 @@ impl ConnectionLink {
         (state, None)
     }
 
-    /// Sends all queued bytes, then waits for bytes, for another thread, or for a deadline.
+    /// Sends the queued bytes, then waits for bytes, for another thread, or for a deadline, and also
+    /// for room if the socket is full.
     fn wait_once<'l>(
         &'l self,
         mut state: LinkGuard<'l>,
         target: WaitTarget,
         limit: WaitLimit,
     ) -> (LinkGuard<'l>, WaitStep) {
-        let WaitLimit { deadline, mut now } = limit;
+        let WaitLimit { deadline, now } = limit;
+        let mut sent = SendProgress::Done;
         if state.core.waiting_len() > 0 {
-            now = None;
-            let flushing;
-            let wake = earliest(deadline, state.core.next_timeout());
-            (state, flushing) = self.flush_until(state, wake);
-            if flushing == Flushing::Waited {
+            sent = self.send(&mut state);
+            if state.is_interrupted() {
                 return (state, WaitStep::Moved);
             }
         }
@@ -431,6 +458,11 @@ impl ConnectionLink {
         }
         let moved = if is_late {
             self.read_now(&mut state)
+        } else if sent == SendProgress::Full {
+            if !self.read_now(&mut state) {
+                state = self.wait_for_room(state, target, timeout);
+            }
+            true
         } else {
             let expected = state.core.expected_lane(target.call());
             state = match state.core.take_receiver() {
@@ -481,7 +513,7 @@ impl ConnectionLink {
 
     /// Sends all queued bytes, and waits while the socket is full.
     pub(crate) fn flush(&self) -> LinkGuard<'_> {
-        self.flush_until(self.lock(), None).0
+        self.flush_until(self.lock(), None)
     }
 
     /// Sends all queued bytes. Stops if the socket is full at the deadline.
@@ -492,91 +524,127 @@ impl ConnectionLink {
         &'l self,
         mut state: LinkGuard<'l>,
         deadline: Option<Duration>,
-    ) -> (LinkGuard<'l>, Flushing) {
-        let mut flushing = Flushing::AtOnce;
-        while self.send(&mut state) == SendOutcome::Full {
+    ) -> LinkGuard<'l> {
+        loop {
+            let sent = self.send(&mut state);
+            if sent == SendProgress::Done {
+                break;
+            }
             if state.is_interrupted() {
                 let step;
                 (state, step) = self.reconnect_once(state, WaitTarget::Room, deadline);
                 match step {
-                    WaitStep::Moved => flushing = Flushing::Waited,
+                    WaitStep::Moved => continue,
                     WaitStep::TimedOut => break,
                 }
+            }
+            if self.read_beside_sending(&mut state) {
                 continue;
             }
-            let status;
-            (state, status) = self.wait_for_room(state, deadline);
-            match status {
-                Ok(WaitStatus::Ready) => flushing = Flushing::Waited,
-                Ok(WaitStatus::TimedOut) => break,
-                Err(ended) => state.handle_ended(ended),
+            let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+            if timeout == Some(Duration::ZERO) {
+                break;
             }
+            state = match sent {
+                SendProgress::Ending => self.sleep(state, WaitTarget::Room, timeout),
+                SendProgress::Full | SendProgress::Done => {
+                    self.wait_for_room(state, WaitTarget::Room, timeout)
+                }
+            };
         }
-        (state, flushing)
+        state.pass_reading_on();
+        state
     }
 
     /// Sends as many of the queued bytes as the socket accepts now.
-    pub(crate) fn send(&self, state: &mut LinkState) -> SendOutcome {
+    pub(crate) fn send(&self, state: &mut LinkState) -> SendProgress {
         if state.is_interrupted() && state.core.waiting_len() > 0 {
-            return SendOutcome::Full;
+            return SendProgress::Full;
         }
         self.send_on_lane(state);
         while let Some(transmit) = state.core.poll_transmit() {
             match self.socket.send(&transmit) {
                 Ok(SendOutcome::Bytes(count)) => state.core.transmitted(count),
-                Ok(SendOutcome::Full) => return SendOutcome::Full,
-                Err(ended) => {
-                    // Messages that the other side sent before it closed the socket may still be
-                    // unread.
+                Ok(SendOutcome::Full) => return SendProgress::Full,
+                Err(ended) if state.core.has_receiver() => {
                     self.read_remaining(state);
                     state.handle_ended(ended);
                 }
+                Err(_) => {
+                    self.socket.shut_down();
+                    return SendProgress::Ending;
+                }
             }
         }
-        SendOutcome::Bytes(0)
+        SendProgress::Done
+    }
+
+    /// Takes the next call by a peer. The answers to earlier calls leave before, because this one may
+    /// take long.
+    pub(crate) fn take_request(&self, state: &mut LinkState) -> Option<ReceivedMessage> {
+        let request = state.core.poll_request()?;
+        if state.core.waiting_len() > 0 {
+            self.send(state);
+        }
+        Some(request)
     }
 
     /// Sends the queued bytes if somebody is waiting already, who would not send them.
-    pub(crate) fn send_beside_waiter(&self, state: &mut LinkState) -> SendOutcome {
+    pub(crate) fn send_beside_waiter(&self, state: &mut LinkState) -> SendProgress {
         match state.is_waited_for() {
             true => self.send(state),
-            false => SendOutcome::Bytes(0),
+            false => SendProgress::Done,
         }
     }
 
+    /// Waits until the socket has room, until bytes arrive if no thread reads, or until the message
+    /// for `target` was filed or another thread leaves the reading to this one.
     fn wait_for_room<'l>(
         &'l self,
         mut state: LinkGuard<'l>,
-        deadline: Option<Duration>,
-    ) -> (LinkGuard<'l>, Result<WaitStatus, Ended>) {
-        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-        let reads = state.read_mode != ReadMode::Messages && state.core.has_receiver();
-        let interest = match reads {
+        target: WaitTarget,
+        timeout: Option<Duration>,
+    ) -> LinkGuard<'l> {
+        // Bytes that this thread does not read must not wake it again and again.
+        let reads = target != WaitTarget::Room || state.read_mode != ReadMode::Messages;
+        let interest = match reads && state.core.has_receiver() {
             true => WaitInterest::WritableOrReadable,
             false => WaitInterest::Writable,
         };
-        drop(state);
-        let status = self.socket.wait_for(interest, timeout);
-        state = self.lock();
-        if reads {
-            while state.poll_message().is_some() {}
-            if state.core.ended().is_none() {
-                self.read_now(&mut state);
+        let waited = match Event::new() {
+            Ok(event) => {
+                let thread = Arc::new(PollingThread(event));
+                let id = state.waiters.add(target, Arc::clone(&thread).into());
+                drop(state);
+                let waited = self.socket.wait_for(interest, Some(&thread.0), timeout);
+                state = self.lock();
+                state.waiters.remove(id);
+                waited
             }
+            Err(error) => Err(Ended::System(SystemError::from(error))),
+        };
+        match waited {
+            Ok(WaitStatus::Ready | WaitStatus::TimedOut) => {}
+            Err(ended) if state.core.has_receiver() => state.handle_ended(ended),
+            Err(_) => self.socket.shut_down(),
         }
-        (state, status)
+        state
     }
 
-    fn read_remaining(&self, state: &mut LinkState) {
+    /// Reads once while the socket is full. Returns true if bytes arrived or the connection ended.
+    fn read_beside_sending(&self, state: &mut LinkState) -> bool {
         if state.read_mode == ReadMode::Messages {
-            return;
+            return false;
         }
-        while state.core.ended().is_none() {
-            while state.poll_message().is_some() {}
-            if !self.read_now(state) {
-                break;
-            }
-        }
+        state.file_received();
+        let has_read = state.core.ended().is_none() && self.read_now(state);
+        state.file_received();
+        has_read
+    }
+
+    /// Reads what the other side has sent before it closed the socket.
+    fn read_remaining(&self, state: &mut LinkState) {
+        while self.read_beside_sending(state) {}
     }
 
     /// Reads once without waiting. Returns true if bytes arrived or the connection ended; false
@@ -597,14 +665,6 @@ impl ConnectionLink {
             }
         }
     }
-}
-
-/// Whether sending had to wait for room in the socket.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Flushing {
-    AtOnce,
-    /// Messages may have been filed meanwhile.
-    Waited,
 }
 
 impl Drop for ConnectionLink {

@@ -6,8 +6,9 @@ use std::process::Child;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use unix::poll::{Events, Interest, Poller};
-use unix::socket::{replace_socket, set_receive_timeout, socket_pair};
+use unix::event::Event;
+use unix::poll::{Events, Interest, Poller, wait_for_data};
+use unix::socket::{replace_socket, set_receive_timeout, shut_down, socket_pair};
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::framer::Space;
 
@@ -58,6 +59,13 @@ pub(crate) enum SocketReadOutcome {
     Nothing,
 }
 
+/// The reason why a wait for room ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WaitStatus {
+    Ready,
+    TimedOut,
+}
+
 /// The result of one send call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SendOutcome {
@@ -72,13 +80,6 @@ pub(crate) enum SendOutcome {
 pub(crate) enum WaitInterest {
     Writable,
     WritableOrReadable,
-}
-
-/// The reason why a wait for room ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WaitStatus {
-    Ready,
-    TimedOut,
 }
 
 impl BusSocket {
@@ -110,7 +111,7 @@ impl BusSocket {
         descriptors: &mut Vec<OwnedFd>,
         timeout: Option<Duration>,
     ) -> Result<SocketReadOutcome, Ended> {
-        let wait = self.set_timeout(timeout)?;
+        let wait = self.begin_wait(timeout)?;
         let received = match space {
             Space::Scratch(space) => transfer::receive(&self.descriptor, space, descriptors, wait),
             Space::Large { buffer, room } => {
@@ -142,10 +143,18 @@ impl BusSocket {
         }
     }
 
-    /// Waits until the socket is writable. This is rare, so a poller is created each time.
+    /// Makes the socket end for both sides. What was received before can still be read.
+    pub(crate) fn shut_down(&self) {
+        // It fails only if the socket was never connected, or is at its end.
+        let _ = shut_down(&self.descriptor);
+    }
+
+    /// Waits until the socket is writable, or the event is set, if there is one. This is rare, so a
+    /// poller is created each time.
     pub(crate) fn wait_for(
         &self,
         interest: WaitInterest,
+        event: Option<&Event>,
         timeout: Option<Duration>,
     ) -> Result<WaitStatus, Ended> {
         let interest = match interest {
@@ -156,21 +165,29 @@ impl BusSocket {
         let mut wait = || {
             let poller = Poller::new()?;
             poller.add(&self.descriptor, 0, interest)?;
+            event.map_or(Ok(()), |event| poller.add(event, 0, Interest::Read))?;
             poller.wait(&mut events, timeout)
         };
         wait().map_err(ended_by)?;
         Ok(if events.is_empty() { WaitStatus::TimedOut } else { WaitStatus::Ready })
     }
 
-    /// Sets the receive timeout of the socket, unless the current one suffices. A program that
-    /// makes one call after the other therefore sets it once.
-    fn set_timeout(&self, timeout: Option<Duration>) -> Result<TransferWait, Ended> {
-        if timeout == Some(Duration::ZERO) {
-            return Ok(TransferWait::Never);
+    /// Waits until bytes can be received, for at most `timeout`, if that has to be exact. Otherwise
+    /// sets the receive timeout of the socket, unless the current one suffices: a program that
+    /// makes one call after the other sets it once.
+    fn begin_wait(&self, timeout: Option<Duration>) -> Result<TransferWait, Ended> {
+        match timeout {
+            Some(Duration::ZERO) => return Ok(TransferWait::Never),
+            Some(short) if short < SOCKET_TIMEOUT_MIN => {
+                wait_for_data([self.as_fd()], timeout).map_err(ended_by)?;
+                return Ok(TransferWait::Never);
+            }
+            _ => {}
         }
         if !timeout_suffices(self.armed.load(), timeout) {
-            set_receive_timeout(&self.descriptor, timeout).map_err(ended_by)?;
-            self.armed.store(timeout);
+            let early = timeout.map(|timeout| timeout - timeout / 8);
+            set_receive_timeout(&self.descriptor, early).map_err(ended_by)?;
+            self.armed.store(early);
         }
         Ok(TransferWait::Block)
     }
@@ -182,17 +199,17 @@ impl AsFd for BusSocket {
     }
 }
 
-/// True if the current timeout `armed` suffices for `requested`. A wake-up may be slightly late; an
-/// early one costs only another wait, unless that happens often.
+/// True if the current timeout `armed` suffices for `requested`. The kernel wakes up to an eighth
+/// later than the timeout says, which must not be too late; an early wake-up costs only another
+/// wait, unless that happens often.
 fn timeout_suffices(armed: Option<Duration>, requested: Option<Duration>) -> bool {
     match (armed, requested) {
         (None, None) => true,
         (None, Some(_)) => false,
         (Some(armed), None) => armed >= WAKEUP_INTERVAL_MIN,
         (Some(armed), Some(requested)) => {
-            let slack = requested / 16;
-            armed <= requested + slack
-                && (armed >= WAKEUP_INTERVAL_MIN || armed >= requested - slack)
+            armed + armed / 8 <= requested
+                && (armed >= WAKEUP_INTERVAL_MIN || armed >= requested / 2)
         }
     }
 }
@@ -204,6 +221,10 @@ fn ended_by(error: io::Error) -> Ended {
         _ => Ended::System(SystemError::from(error)),
     }
 }
+
+/// The shortest timeout that the socket is given. The timer of the kernel is up to 8 ms and an eighth
+/// late, so that shorter waits are done in another way.
+const SOCKET_TIMEOUT_MIN: Duration = Duration::from_millis(500);
 
 /// The shortest timeout that is acceptable although it expires before the requested one.
 const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);
@@ -220,12 +241,14 @@ mod tests {
             (None, ms(1), false),
             (ms(25_000), None, true),
             (ms(100), None, false),
-            (ms(25_000), ms(24_999), true),
-            (ms(25_000), ms(20_000), false),
+            (ms(25_000), ms(24_999), false),
+            (ms(21_875), ms(24_999), true),
+            (ms(21_875), ms(24_000), false),
             (ms(2_000), ms(25_000), true),
-            (ms(100), ms(25_000), false),
-            (ms(100), ms(101), true),
-            (ms(100), ms(90), false),
+            (ms(500), ms(25_000), false),
+            (ms(500), ms(600), true),
+            (ms(500), ms(1_000), true),
+            (ms(500), ms(560), false),
         ] {
             assert_eq!(timeout_suffices(armed, requested), expected, "{armed:?} for {requested:?}");
         }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
 
+use unix::event::Event;
+
 use crate::core::{CallHandle, MessageDisposition};
 
 /// What a thread or task waits for.
@@ -130,6 +132,19 @@ pub(crate) fn thread_waker() -> Waker {
     WAKER.with(|waker| {
         waker.get_or_init(|| Arc::new(ParkedThread(thread::current())).into()).clone()
     })
+}
+
+/// A thread that waits for its event and for a socket at once.
+pub(crate) struct PollingThread(pub(crate) Event);
+
+impl Wake for PollingThread {
+    fn wake(self: Arc<Self>) {
+        self.0.set();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.set();
+    }
 }
 
 /// A thread that waits in [`thread::park`].

@@ -15,10 +15,31 @@ use crate::support::{BusProgram, PATIENCE, PrivateTestBus};
 
 mod tests {
     crate::pains! {
-        blocking: calls_have_deadlines_and_late_replies_are_counted;
+        blocking: calls_have_deadlines_and_late_replies_are_counted
+            deadlines_are_exact;
         asynchronous: calls_have_deadlines_and_late_replies_are_counted_in_a_task
             calls_have_deadlines_while_another_task_waits;
     }
+}
+
+/// The timers of the kernel for sockets are up to an eighth late.
+fn deadlines_are_exact(program: BusProgram) {
+    let bus = PrivateTestBus::start_this(program);
+    let service = SilentService::start(&bus);
+    let connection = bus.connect();
+    for limit in [30, 300, 700].map(Duration::from_millis) {
+        let late = || {
+            let start = Instant::now();
+            let call = options(Timeout::After(limit));
+            let call = connection.start_call(&wait_method(), &(1_u32,), call).unwrap();
+            assert_eq!(passed_limit(call.wait()), limit);
+            start.elapsed() - limit
+        };
+        // The machine can be busy.
+        let least = (0..5).map(|_| late()).min().expect("five attempts");
+        assert!(least < Duration::from_millis(3), "{limit:?}: {least:?} late");
+    }
+    drop(service);
 }
 
 fn options(timeout: Timeout) -> CallOptions {

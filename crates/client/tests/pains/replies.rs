@@ -6,15 +6,36 @@ use std::pin::pin;
 use std::thread;
 
 use diligence_client::asynchronous::{self, Runtime};
-use diligence_client::{Connection, SubscriptionError};
+use diligence_client::{CallOptions, Connection, SubscriptionError};
 
+use crate::silent_service::{SilentService, wait_method};
 use crate::support::{BusProgram, PATIENCE, PrivateTestBus};
 
 mod tests {
     crate::pains! {
-        blocking: replies_do_not_wait_behind_unread_signals;
+        blocking: replies_do_not_wait_behind_unread_signals
+            answers_leave_before_the_next_call_is_served;
         asynchronous: replies_do_not_wait_behind_unread_signals_in_a_task;
     }
+}
+
+/// A call that takes long does not hold up the answers to those before it.
+fn answers_leave_before_the_next_call_is_served(program: BusProgram) {
+    let bus = PrivateTestBus::start_this(program);
+    let service = SilentService::start(&bus);
+    let caller = bus.connect();
+    let start = |number: u32| {
+        caller.start_call(&wait_method(), &(number,), CallOptions::default()).unwrap()
+    };
+    let (first, second) = (start(1), start(2));
+    // The bus has routed both when it replies.
+    call(&caller);
+    let (request, _) = service.next_call();
+    request.reply(&(10_u32,)).unwrap();
+    let (next, _) = service.next_call();
+    assert_eq!(first.wait().unwrap().read::<(u32,)>().unwrap(), (10,));
+    service.answer(&next, 20);
+    assert_eq!(second.wait().unwrap().read::<(u32,)>().unwrap(), (20,));
 }
 
 const BUS: &str = "org.freedesktop.DBus";
