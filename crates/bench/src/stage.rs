@@ -129,7 +129,7 @@ impl MeasurementSite {
     }
 }
 
-impl MeasurementStage<'_> {
+impl<'s> MeasurementStage<'s> {
     /// Starts a peer where the placement says, and waits until it is ready.
     pub(crate) fn start<R: WorkloadRole>(&self, role: R) -> Result<RunningPeer<R>, MeasureError> {
         self.site.start(ProcessPart::Peer, role, &self.stop)
@@ -147,6 +147,13 @@ impl MeasurementStage<'_> {
             Endpoint::Bus(address) => Ok(address),
             Endpoint::Floor(_) | Endpoint::Direct(_) => Err(MeasureError::NoBus),
         }
+    }
+
+    /// The environment for peers that are connected to each other without a bus.
+    pub(crate) fn without_bus(&self) -> Self {
+        let Self { site, stop, .. } = self;
+        let endpoint = Endpoint::Direct(site.new_file("direct"));
+        Self { site, endpoint, carrier: None, configuration: None, stop: stop.clone() }
     }
 
     /// Returns the resource usage of the carrier so far.

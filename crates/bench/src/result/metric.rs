@@ -103,6 +103,9 @@ metrics! {
     /// Time that a library adds to a call and its reply, compared with calls without a library that
     /// are made in turns with it.
     LibraryUs: "added by the library", Microseconds, Lower;
+    /// Time from a call to its reply, as a multiple of the time on a socket between two programs
+    /// without a library, which call in turns with it.
+    ToSocket: "times a bare socket", Count, Lower;
     /// Processor time of the client, per unit of work.
     ClientCpuUs: "client CPU time", Microseconds, Lower;
     /// Memory of the bus, per connection.

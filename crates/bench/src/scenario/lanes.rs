@@ -109,6 +109,14 @@ pub(super) const LANES: ScenarioInfo = ScenarioInfo {
             to the socket directly; *direct* has no bus between them. The other calls have the \
             same library at both ends. Our libdbus replaces the one of the system, without a \
             change of the program. On a lane, messages travel on a socket that the bus has given \
-            to both ends. Context switches are counted in caller, service and bus.",
-    metrics: &[Metric::RoundTripUs, Metric::RoundTripP99Us, Metric::Switches, Metric::BusCpuUs],
+            to both ends. Programs with a library and two without one, which have a bare socket \
+            between them, call in turns; the times of both are compared. Context switches are \
+            counted in caller, service and bus.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::ToSocket,
+        Metric::RoundTripP99Us,
+        Metric::Switches,
+        Metric::BusCpuUs,
+    ],
 };

@@ -67,58 +67,32 @@ impl ThroughLibrary {
     }
 
     fn calls(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
-        let mut raw = self.raw_pair(stage)?;
-        let echo = stage.start(self.raw_echo(stage))?;
-        let mode = ProgramMode::Call {
-            address: stage.bus_address()?.to_owned(),
-            destination: echo.name().to_owned(),
-            count: self.calls_per_turn(),
-            length: self.size,
-        };
-        let mut caller = self.start(stage, &mode)?;
+        let calls = self.turn_calls();
+        let mut raw = calls.raw_pair(stage)?;
+        let echo = stage.start(calls.raw_echo(stage))?;
+        let mut caller = self.start(stage, &calls.mode(stage.bus_address()?, echo.name()))?;
         let client = ClientTime::begin(caller.pid());
-        let figures = in_turns(&mut raw.caller, || {
+        let figures = in_turns(&mut raw.caller, Compared::ADDED, || {
             caller.begin();
             Ok(caller.report(stage.stop.left())?)
         })?;
-        Ok(with_time(figures, client, TURNS * self.calls_per_turn()))
+        Ok(with_time(figures, client, TURNS * calls.count))
     }
 
     fn serves(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
-        let mut raw = self.raw_pair(stage)?;
+        let calls = self.turn_calls();
+        let mut raw = calls.raw_pair(stage)?;
         let mode = ProgramMode::Serve { address: stage.bus_address()?.to_owned() };
         let service = self.start(stage, &mode)?;
-        let mut caller = stage.start(self.raw_caller(stage, service.name()))?;
+        let mut caller = stage.start(calls.raw_caller(stage, service.name()))?;
         let client = ClientTime::begin(service.pid());
-        let figures = in_turns(&mut raw.caller, || raw_turn(&mut caller))?;
-        let calls = self.raw_calls();
+        let figures = in_turns(&mut raw.caller, Compared::ADDED, || raw_turn(&mut caller))?;
+        let calls = calls.raw();
         Ok(with_time(figures, client, TURNS * (calls.count + calls.warm_up())))
     }
 
-    const fn calls_per_turn(&self) -> u64 {
-        self.count.div_ceil(TURNS)
-    }
-
-    /// The calls of a turn without a library.
-    fn raw_calls(&self) -> CallWorkload {
-        let payload = Payload::Text("x".repeat(self.size));
-        CallWorkload { payload, ..CallWorkload::ping_pong(0, self.calls_per_turn()) }
-    }
-
-    /// A caller and a service without a library. The service can answer only one caller.
-    fn raw_pair(&self, stage: &MeasurementStage<'_>) -> Result<CallPair, MeasureError> {
-        let echo = stage.start(self.raw_echo(stage))?;
-        let caller = stage.start(self.raw_caller(stage, echo.name()))?;
-        Ok(CallPair { echo, caller })
-    }
-
-    fn raw_echo(&self, stage: &MeasurementStage<'_>) -> EchoPeer {
-        EchoPeer { calls: None, ..self.raw_calls().echo(stage, 0) }
-    }
-
-    fn raw_caller(&self, stage: &MeasurementStage<'_>, destination: &str) -> CallerPeer {
-        let calls = self.raw_calls();
-        CallerPeer { turns: TURNS, ..calls.caller(stage, destination, calls.warm_up()) }
+    const fn turn_calls(&self) -> TurnCalls {
+        TurnCalls::new(self.count, self.size)
     }
 
     fn emits(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
@@ -185,19 +159,76 @@ impl ThroughLibrary {
     }
 }
 
+/// The calls of a turn of [`in_turns`], with or without a library.
+#[derive(Clone, Copy, Debug)]
+struct TurnCalls {
+    /// The number of measured calls.
+    count: u64,
+    /// The length of the text, in bytes.
+    size: usize,
+}
+
+impl TurnCalls {
+    /// The calls of one turn, of `count` calls in total.
+    const fn new(count: u64, size: usize) -> Self {
+        Self { count: count.div_ceil(TURNS), size }
+    }
+
+    /// How a library program makes them.
+    fn mode(self, address: &str, destination: &str) -> ProgramMode {
+        let (address, destination) = (address.to_owned(), destination.to_owned());
+        ProgramMode::Call { address, destination, count: self.count, length: self.size }
+    }
+
+    /// The calls without a library.
+    fn raw(self) -> CallWorkload {
+        let payload = Payload::Text("x".repeat(self.size));
+        CallWorkload { payload, ..CallWorkload::ping_pong(0, self.count) }
+    }
+
+    /// A caller and a service without a library. The service can answer only one caller.
+    fn raw_pair(self, stage: &MeasurementStage<'_>) -> Result<CallPair, MeasureError> {
+        let echo = stage.start(self.raw_echo(stage))?;
+        let caller = stage.start(self.raw_caller(stage, echo.name()))?;
+        Ok(CallPair { echo, caller })
+    }
+
+    fn raw_echo(self, stage: &MeasurementStage<'_>) -> EchoPeer {
+        EchoPeer { calls: None, ..self.raw().echo(stage, 0) }
+    }
+
+    fn raw_caller(self, stage: &MeasurementStage<'_>, destination: &str) -> CallerPeer {
+        let calls = self.raw();
+        CallerPeer { turns: TURNS, ..calls.caller(stage, destination, calls.warm_up()) }
+    }
+}
+
+/// How the two halves of a turn are compared: a metric, and its figure for the median round trips
+/// without and through the library, in nanoseconds.
+struct Compared {
+    metric: Metric,
+    figure: fn(f64, f64) -> f64,
+}
+
+impl Compared {
+    const ADDED: Self =
+        Self { metric: Metric::LibraryUs, figure: |raw, through| (through - raw) / NS_PER_US };
+    const RATIO: Self = Self { metric: Metric::ToSocket, figure: |raw, through| through / raw };
+}
+
 /// Measures calls without a library and calls through it in turns, and returns the medians over the
 /// turns. The state of the machine changes the time of a call by more than most libraries do; both
 /// halves of a turn find nearly the same state.
 fn in_turns(
     raw: &mut RunningPeer<CallerPeer>,
+    Compared { metric, figure }: Compared,
     mut through_library: impl FnMut() -> Result<CallReport, MeasureError>,
 ) -> Result<Figures, MeasureError> {
     let mut turn = || {
         let without = raw_turn(raw)?;
         let through = through_library()?;
         let mut figures = call_figures(&through);
-        let added = (through.p50_ns as f64 - without.p50_ns as f64) / NS_PER_US;
-        figures.insert(Metric::LibraryUs, added);
+        figures.insert(metric, figure(without.p50_ns as f64, through.p50_ns as f64));
         Ok(figures)
     };
     let turns = (0..TURNS).map(|_| turn()).collect::<Result<Vec<_>, MeasureError>>()?;
@@ -263,15 +294,11 @@ impl Workload for BetweenLibraries {
     }
 
     fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
-        let address = stage.bus_address()?.to_owned();
-        let service = self.start(stage, &ProgramMode::Serve { address: address.clone() })?;
-        let mode = ProgramMode::Call {
-            address,
-            destination: service.name().to_owned(),
-            count: self.count,
-            length: self.size,
-        };
-        let mut caller = self.start(stage, &mode)?;
+        let calls = TurnCalls::new(self.count, self.size);
+        let mut raw = calls.raw_pair(&stage.without_bus())?;
+        let address = stage.bus_address()?;
+        let service = self.start(stage, &ProgramMode::Serve { address: address.to_owned() })?;
+        let mut caller = self.start(stage, &calls.mode(address, service.name()))?;
         let parts = CallParts {
             caller: caller.pid(),
             service: service.pid(),
@@ -279,10 +306,11 @@ impl Workload for BetweenLibraries {
             proxy: None,
         };
         let before = parts.usage();
-        caller.begin();
-        let report: CallReport = caller.report(stage.stop.left())?;
-        let mut figures = call_figures(&report);
-        let used = parts.used_since(before, self.count);
+        let mut figures = in_turns(&mut raw.caller, Compared::RATIO, || {
+            caller.begin();
+            Ok(caller.report(stage.stop.left())?)
+        })?;
+        let used = parts.used_since(before, TURNS * calls.count);
         let passed_the_bus = |switches| switches > BUS_SWITCHES_ON_LANE_MAX;
         if self.route == LibraryRoute::Lane && used.bus_switches.is_some_and(passed_the_bus) {
             return Err(MeasureError::NoLane);
