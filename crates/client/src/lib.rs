@@ -155,7 +155,8 @@
 //!
 //! A [`PeerListener`] lets other programs connect to this one, and [`Connection::open_peer`]
 //! connects to such a program. Both ends call, serve and emit signals, with
-//! [`peer_proxy`](Connection::peer_proxy) in place of a proxy with a name.
+//! [`peer_proxy`](Connection::peer_proxy), or `of_peer` of a [typed proxy](macro@proxy), in place of
+//! a proxy with a name.
 //!
 //! # Restarts of the bus
 //!

@@ -370,7 +370,10 @@ impl Connection {
     }
 
     fn call_driver(&self, member: MemberName<'_>, arguments: &impl MessageBody) -> StartedCall {
-        self.start_call(&driver::method(member), arguments, CallOptions::default())
+        match self.inner.core(|core| core.check_bus()) {
+            Ok(()) => self.start_call(&driver::method(member), arguments, CallOptions::default()),
+            Err(no_bus) => StartedCall::new(self.clone(), Err(no_bus.into())),
+        }
     }
 }
 

@@ -31,7 +31,8 @@ impl Connection {
     /// # Errors
     ///
     /// [`CallError::Remote`] if the policy of the bus forbids this connection to own the name, or
-    /// if it owns too many names; otherwise as for [`call`](Self::call).
+    /// if it owns too many names; [`CallError::Send`] with [`SendError::NoBus`](crate::SendError)
+    /// if there is no bus; otherwise as for [`call`](Self::call).
     pub fn request_name<'a>(
         &self,
         name: impl IntoName<WellKnownName<'a>>,
@@ -110,6 +111,7 @@ impl Connection {
         member: MemberName<'_>,
         arguments: &impl MessageBody,
     ) -> Result<ReceivedMessage, CallError> {
+        self.core(|core| core.check_bus())?;
         self.call_method(&driver::method(member), arguments)
     }
 }

@@ -17,7 +17,7 @@ use crate::link::ReceivedMessage;
 ///
 /// If the caller set `NO_REPLY_EXPECTED`, answers are not sent. If a call is never answered, its
 /// caller waits until its own timeout. If the function that serves it panics, the caller gets the
-/// error `org.freedesktop.DBus.Error.Failed`.
+/// error `org.freedesktop.DBus.Error.Failed`, and the panic goes on in the thread that serves.
 #[derive(Debug)]
 pub struct IncomingCall {
     connection: Connection,

@@ -68,6 +68,9 @@ pub enum SendError {
         /// Maximum number of descriptors in one message.
         limit: u32,
     },
+    /// The connection is to a peer without a bus, and only a bus knows the names of connections.
+    #[error("there is no bus on this connection, so its other end has no name")]
+    NoBus,
     /// The connection had already ended.
     #[error(transparent)]
     Disconnected(Ended),

@@ -281,6 +281,14 @@ impl<D> Core<D> {
         }
     }
 
+    /// Fails if there is no bus.
+    pub(crate) const fn check_bus(&self) -> Result<(), SendError> {
+        match self.config.other_end {
+            OtherEnd::Bus => Ok(()),
+            OtherEnd::Peer => Err(SendError::NoBus),
+        }
+    }
+
     /// Number of queued bytes that are not sent yet.
     pub const fn waiting_len(&self) -> usize {
         self.outgoing.len()
@@ -373,7 +381,7 @@ impl<D> Core<D> {
     ///
     /// # Errors
     ///
-    /// If the connection ended.
+    /// If the connection ended, or the rule has a sender although there is no bus.
     pub fn subscribe(
         &mut self,
         rule: MatchRule,
@@ -383,7 +391,11 @@ impl<D> Core<D> {
             return Err(SendError::Disconnected(ended));
         }
         if self.config.other_end == OtherEnd::Peer {
-            return Ok((self.subscriptions.add(rule), None));
+            // No message has a sender, so the rule would select none.
+            return match rule.sender() {
+                Some(_) => Err(SendError::NoBus),
+                None => Ok((self.subscriptions.add(rule), None)),
+            };
         }
         if let Some(name) = WatchedOwners::watchable(rule.sender()) {
             // Before the rule is added, so that the owner is known before its first signal.

@@ -5,6 +5,7 @@
 mod asynchronous;
 mod blocking;
 mod lamp;
+mod peers;
 mod programs;
 mod services;
 #[path = "../support/mod.rs"]

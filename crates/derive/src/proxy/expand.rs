@@ -124,7 +124,7 @@ fn proxy(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
     }
 }
 
-/// The functions `new`, whose parameters are those without a default, and `at`.
+/// The functions `new`, whose parameters have no default, `at` and `of_peer`.
 fn constructors(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
     let (library, module) = (&model.arguments.library, front_end.module(model));
     let names = quote!(#library::wire::names);
@@ -182,6 +182,17 @@ fn constructors(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
         /// If one of the names is malformed.
         pub fn at(connection: &#module::Connection, #destination, #object) -> #returned {
             let proxy = connection.proxy(destination, path, Self::INTERFACE)?;
+            ::core::result::Result::Ok(Self { proxy })
+        }
+
+        /// Creates a proxy for an object of the peer at the other end of a connection without a
+        /// bus. This sends no message.
+        ///
+        /// # Errors
+        ///
+        /// If the path is malformed.
+        pub fn of_peer(connection: &#module::Connection, #object) -> #returned {
+            let proxy = connection.peer_proxy(path, Self::INTERFACE)?;
             ::core::result::Result::Ok(Self { proxy })
         }
     }

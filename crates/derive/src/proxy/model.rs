@@ -350,4 +350,4 @@ fn fallible(signature: &Signature) -> syn::Result<(Type, ReturnedValue)> {
 const RESULT: &str = "a call can fail: return a `Result`, for example `Result<(), CallError>`";
 
 /// The functions that proxies have anyway.
-const RESERVED: [&str; 5] = ["new", "at", "proxy", "properties", "property_changes"];
+const RESERVED: [&str; 6] = ["new", "at", "of_peer", "proxy", "properties", "property_changes"];
