@@ -36,6 +36,10 @@ fn player() -> ServedInterface<TestPlayer> {
         .method("Fail", &[], &[], |_, _, ()| {
             Err::<(), _>(MethodError::failed("the test expects this"))
         })
+        .method("FailWith", &["length"], &[], |_, _, (length,): (u32,)| {
+            let text = format!("{}\0", "x".repeat(length as usize));
+            Err::<(), _>(MethodError::failed(text))
+        })
         .property("Song", |player| player.song.clone())
         .emits_change(EmitsChange::Invalidates)
         .writable_property(
@@ -65,6 +69,22 @@ fn serve_player(connection: &Connection) {
     let state = TestPlayer { song: "none".into(), volume: 0.5, secret: 0 };
     connection.add_object(PATH, &player(), state).expect("the path is free");
     connection.request_name(NAME, NameFlags::NONE).expect("the name has no owner");
+}
+
+#[test]
+fn error_texts_that_a_message_cannot_have_do_not_hide_the_error() {
+    let bus = PrivateTestBus::start();
+    let _service = bus.serve(serve_player);
+    let player = bus.connect().proxy(NAME, PATH, NAME).expect("valid names");
+    let text_of = |length: u32| match player.call("FailWith", &(length,)) {
+        Err(CallError::Remote { name, message, .. }) => {
+            assert_eq!(name, "org.freedesktop.DBus.Error.Failed");
+            message
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text_of(2), "xx\u{fffd}");
+    assert_eq!(text_of(130 * 1024 * 1024), "");
 }
 
 #[test]

@@ -7,14 +7,19 @@ use crate::blocking::request::IncomingCall;
 use crate::core::{MessageBody, SendError};
 
 impl MethodError {
-    /// Replies to a call with this error.
+    /// Replies to a call with this error. Each 0 byte in the text, which a D-Bus text cannot have,
+    /// becomes U+FFFD. If the text does not fit into a message, the reply has none.
     ///
     /// # Errors
     ///
     /// If the connection ended.
     pub fn send(&self, request: &IncomingCall) -> Result<(), SendError> {
-        match request.reply_error(self.name(), self.message()) {
-            // A text that contains a 0 byte cannot be encoded; send the name without a text.
+        let mut sent = request.reply_error(self.name(), self.message());
+        if let Err(SendError::Write(_)) = sent {
+            let text = self.message().replace('\0', "\u{fffd}");
+            sent = request.reply_error(self.name(), &text);
+        }
+        match sent {
             Err(SendError::Write(_)) => request.reply_error(self.name(), ""),
             sent => sent,
         }
