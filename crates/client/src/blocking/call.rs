@@ -10,7 +10,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use super::connection::{Connection, Departure};
 use super::error::CallError;
-use crate::core::{CallDeadline, CallHandle, Core, MessageBody};
+use crate::core::{CallDeadline, CallHandle, CalledMethod, Core, MessageBody};
 use crate::link::ReceivedMessage;
 use crate::name::IntoName;
 
@@ -64,7 +64,8 @@ impl Connection {
         let call = state.core.call(message, arguments, Vec::new(), deadline)?;
         // The rest is sent while this thread waits for the reply.
         self.link().send(&mut state);
-        Ok(self.wait_for_reply(state, call, Some(now))?)
+        self.wait_for_reply(state, call, Some(now))
+            .map_err(|reason| CallError::failed(reason, CalledMethod::of(message)))
     }
 
     /// Sends a call, and returns without waiting for the reply, so several calls can be pending.
@@ -89,7 +90,7 @@ impl Connection {
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
         let id = self.queue(Departure::AtOnce, call, || deadline.map(|deadline| deadline.at))?;
-        Ok(StartedCall::new(self.clone(), id))
+        Ok(StartedCall::new(self.clone(), id, CalledMethod::of(message)))
     }
 }
 
@@ -132,6 +133,8 @@ impl From<Duration> for Timeout {
 pub struct StartedCall {
     connection: Connection,
     id: CallHandle,
+    /// The called method, for errors.
+    method: CalledMethod,
     state: ReplyState,
 }
 
@@ -143,8 +146,8 @@ enum ReplyState {
 }
 
 impl StartedCall {
-    pub(super) const fn new(connection: Connection, id: CallHandle) -> Self {
-        Self { connection, id, state: ReplyState::Waiting }
+    pub(super) const fn new(connection: Connection, id: CallHandle, method: CalledMethod) -> Self {
+        Self { connection, id, method, state: ReplyState::Waiting }
     }
 
     /// The serial of the call, which identifies it in a recording.
@@ -168,7 +171,7 @@ impl StartedCall {
     pub fn wait(mut self) -> Result<ReceivedMessage, CallError> {
         let found = self.connection.wait_for_reply(self.connection.lock(), self.id, None);
         self.state = ReplyState::Over;
-        Ok(found?)
+        found.map_err(|reason| CallError::failed(reason, self.method.clone()))
     }
 
     /// The outcome, if it has been received; this does not read from the socket. For programs that
@@ -189,7 +192,7 @@ impl StartedCall {
     ) -> Option<Result<ReceivedMessage, CallError>> {
         let found = core.poll_result(self.id)?;
         self.state = ReplyState::Over;
-        Some(found.map_err(CallError::from))
+        Some(found.map_err(|reason| CallError::failed(reason, self.method.clone())))
     }
 }
 

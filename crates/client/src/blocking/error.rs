@@ -5,7 +5,7 @@ use std::time::Duration;
 use wire::body::ReadError;
 
 use crate::core::{
-    CalledMethod, Ended, FailedCall, FailureCause, NoReply, RemoteError, SendError, remote_text,
+    CalledMethod, Ended, FailureCause, NoReply, RemoteError, SendError, remote_text,
 };
 use crate::explanation::ReadableTime;
 use crate::name::InvalidName;
@@ -77,8 +77,9 @@ impl From<SendError> for CallError {
     }
 }
 
-impl From<FailedCall> for CallError {
-    fn from(FailedCall { method, reason }: FailedCall) -> Self {
+impl CallError {
+    /// The error of a call of a method that failed for this reason.
+    pub(crate) fn failed(reason: FailureCause, method: CalledMethod) -> Self {
         match reason {
             FailureCause::ErrorReply(RemoteError { name, message }) => {
                 Self::Remote { name, message, method: method.into() }

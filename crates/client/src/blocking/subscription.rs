@@ -10,7 +10,8 @@ use wire::names::{InterfaceName, MemberName, ObjectPath};
 use super::call::{StartedCall, call_deadline};
 use super::connection::Connection;
 use super::error::CallError;
-use crate::core::{Core, Ended, SignalDelivery, SubscriptionId};
+use crate::core::{CalledMethod, Core, Ended, SignalDelivery, SubscriptionId};
+use crate::driver;
 use crate::link::{LinkState, ReceivedMessage, WaitTarget};
 use crate::name::{IntoName, InvalidName};
 
@@ -84,7 +85,9 @@ impl Connection {
         let (id, confirmation) = subscribed.map_err(CallError::from)?;
         // From here on, dropping `subscription` unsubscribes.
         let subscription = Subscription { connection: self.clone(), id };
-        let confirmation = confirmation.map(|call| StartedCall::new(self.clone(), call));
+        let add_match = || CalledMethod::of(&driver::method(driver::ADD_MATCH));
+        let confirmation =
+            confirmation.map(|call| StartedCall::new(self.clone(), call, add_match()));
         Ok(StartedSubscription { subscription, confirmation })
     }
 

@@ -7,7 +7,7 @@ use unix::clock;
 use super::connection::Connection;
 use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
-use crate::core::{CallHandle, Ended, FailedCall, MessageDisposition};
+use crate::core::{CallHandle, Ended, FailureCause, MessageDisposition};
 use crate::link::{
     LinkGuard, LinkState, ReadMode, ReceivedMessage, WaitLimit, WaitOutcome, WaitTarget,
 };
@@ -164,7 +164,7 @@ impl Connection {
         state: LinkGuard<'c>,
         call: CallHandle,
         now: Option<Duration>,
-    ) -> Result<ReceivedMessage, FailedCall> {
+    ) -> Result<ReceivedMessage, FailureCause> {
         let limit = WaitLimit { deadline: None, now };
         let ready = |state: &mut LinkState| state.core.poll_result(call);
         match self.wait(state, WaitTarget::Reply(call), limit, ready) {

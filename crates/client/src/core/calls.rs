@@ -4,12 +4,14 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::mem;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::time::Duration;
 
 use lane::{CallRoute, LaneKey};
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName};
 
+use super::incoming::PooledBytes;
 use super::serial_map::{SerialHash, SerialMap};
 use super::{Ended, Incoming};
 
@@ -47,7 +49,7 @@ impl CallDeadline {
 #[derive(Clone, PartialEq, Eq)]
 pub struct CalledMethod {
     /// The destination, the interface and the member, each possibly empty.
-    text: String,
+    text: PooledBytes,
     /// Offset in bytes of the end of the destination in the text.
     destination_end: usize,
     /// Offset in bytes of the end of the interface in the text.
@@ -67,7 +69,10 @@ impl fmt::Debug for CalledMethod {
 impl CalledMethod {
     /// The method in the header of a call.
     pub fn of(call: &Builder<'_>) -> Self {
-        Self::written_to(String::new(), call)
+        let (interface, member) = call.interface_and_member();
+        let destination = call.recipient().map_or("", BusName::as_str);
+        let interface = interface.map_or("", InterfaceName::as_str);
+        Self::joined([destination, interface, member.map_or("", MemberName::as_str)])
     }
 
     /// The method that a reply answers. The destination is the connection that replied.
@@ -77,40 +82,34 @@ impl CalledMethod {
         member: MemberName<'_>,
     ) -> Self {
         let destination = reply.sender().unwrap_or_default();
-        Self::joined(String::new(), [destination, interface.as_str(), member.as_str()])
+        Self::joined([destination, interface.as_str(), member.as_str()])
     }
 
-    fn written_to(text: String, call: &Builder<'_>) -> Self {
-        let (interface, member) = call.interface_and_member();
-        let destination = call.recipient().map_or("", BusName::as_str);
-        let interface = interface.map_or("", InterfaceName::as_str);
-        Self::joined(text, [destination, interface, member.map_or("", MemberName::as_str)])
-    }
-
-    fn joined(mut text: String, [destination, interface, member]: [&str; 3]) -> Self {
-        text.clear();
-        text.push_str(destination);
-        let destination_end = text.len();
-        text.push_str(interface);
-        let interface_end = text.len();
-        text.push_str(member);
+    fn joined([destination, interface, member]: [&str; 3]) -> Self {
+        let destination_end = destination.len();
+        let interface_end = destination_end + interface.len();
+        let text = PooledBytes::joined([destination, interface, member].map(str::as_bytes));
         Self { text, destination_end, interface_end }
     }
 
     /// The bus name that was called; `None` on a connection to a peer without a bus.
     pub fn destination(&self) -> Option<&str> {
-        Some(&self.text[..self.destination_end]).filter(|name| !name.is_empty())
+        Some(self.part(0..self.destination_end)).filter(|name| !name.is_empty())
     }
 
     /// The interface of the method, if the call named it.
     pub fn interface(&self) -> Option<&str> {
-        let name = &self.text[self.destination_end..self.interface_end];
+        let name = self.part(self.destination_end..self.interface_end);
         Some(name).filter(|name| !name.is_empty())
     }
 
     /// The name of the method.
     pub fn member(&self) -> &str {
-        &self.text[self.interface_end..]
+        self.part(self.interface_end..self.text.as_slice().len())
+    }
+
+    fn part(&self, part: Range<usize>) -> &str {
+        str::from_utf8(&self.text.as_slice()[part]).expect("names are text")
     }
 }
 
@@ -131,28 +130,15 @@ pub enum NoReply {
 /// The outcome of a call: a reply (a method return or an error), or the reason why none arrived.
 pub type ReplyOutcome<D> = Result<Incoming<D>, NoReply>;
 
-/// A call whose outcome was taken, with the method that it called.
-pub(super) struct FinishedCall<D> {
-    pub(super) outcome: ReplyOutcome<D>,
-    pub(super) method: CalledMethod,
-}
-
 /// All calls whose outcome has not been taken yet.
 pub(super) struct CallTable<D> {
-    calls: SerialMap<TrackedCall<D>>,
+    calls: SerialMap<CallProgress<D>>,
     /// The earliest deadline of the waiting calls, or an earlier time: the deadline of a call that
     /// has ended. To find the next one takes long, so that is done when the time has come.
     next_deadline: Option<Duration>,
     /// Number of waiting calls that have a deadline.
     with_deadline: usize,
     late: LateReplies,
-    /// Unused memory for the names of methods, so that steady traffic allocates nothing.
-    spare: Vec<String>,
-}
-
-struct TrackedCall<D> {
-    progress: CallProgress<D>,
-    method: CalledMethod,
 }
 
 enum CallProgress<D> {
@@ -189,7 +175,6 @@ impl<D> CallTable<D> {
             next_deadline: None,
             with_deadline: 0,
             late: LateReplies::default(),
-            spare: Vec::new(),
         }
     }
 
@@ -201,13 +186,11 @@ impl<D> CallTable<D> {
     pub(super) fn add(
         &mut self,
         serial: NonZeroU32,
-        call: &Builder<'_>,
         deadline: Option<CallDeadline>,
         target: ReplyTarget,
     ) {
-        let method = CalledMethod::written_to(self.spare.pop().unwrap_or_default(), call);
-        let progress = CallProgress::Waiting { deadline, target, route: CallRoute::Bus };
-        self.calls.insert(serial, TrackedCall { progress, method });
+        let call = CallProgress::Waiting { deadline, target, route: CallRoute::Bus };
+        self.calls.insert(serial, call);
         if let Some(CallDeadline { at, .. }) = deadline {
             self.with_deadline += 1;
             self.next_deadline = earliest(self.next_deadline, Some(at));
@@ -216,7 +199,7 @@ impl<D> CallTable<D> {
 
     /// The consumer of the reply to this call; `None` if no call with this serial is waiting.
     pub(super) fn target(&self, serial: NonZeroU32) -> Option<&ReplyTarget> {
-        match &self.calls.get(serial)?.progress {
+        match self.calls.get(serial)? {
             CallProgress::Waiting { target, .. } => Some(target),
             CallProgress::Done(_) => None,
         }
@@ -229,15 +212,14 @@ impl<D> CallTable<D> {
 
     /// Records how a call travels.
     pub(super) fn set_route(&mut self, serial: NonZeroU32, new: CallRoute) {
-        let call = self.calls.get_mut(serial).map(|call| &mut call.progress);
-        if let Some(CallProgress::Waiting { route, .. }) = call {
+        if let Some(CallProgress::Waiting { route, .. }) = self.calls.get_mut(serial) {
             *route = new;
         }
     }
 
     /// How a call travels that waits for a reply.
     pub(super) fn route_of(&self, serial: NonZeroU32) -> Option<&CallRoute> {
-        match &self.calls.get(serial)?.progress {
+        match self.calls.get(serial)? {
             CallProgress::Waiting { route, .. } => Some(route),
             CallProgress::Done(_) => None,
         }
@@ -248,7 +230,7 @@ impl<D> CallTable<D> {
     pub(super) fn take_lane(&mut self, key: LaneKey, partner: &str) -> Vec<u32> {
         let mut serials = Vec::new();
         for (serial, call) in self.calls.iter_mut() {
-            if let CallProgress::Waiting { route, .. } = &mut call.progress
+            if let CallProgress::Waiting { route, .. } = call
                 && *route == CallRoute::Lane(key)
             {
                 *route = CallRoute::Resumed(partner.into());
@@ -261,45 +243,35 @@ impl<D> CallTable<D> {
     /// Stores the outcome of a waiting call.
     pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: ReplyOutcome<D>) {
         let Some(call) = self.calls.get_mut(serial) else { return };
-        let before = mem::replace(&mut call.progress, CallProgress::Done(outcome));
+        let before = mem::replace(call, CallProgress::Done(outcome));
         self.note_end(&before);
     }
 
     /// Takes the outcome of a call and removes the call; `None` while it waits.
-    pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<FinishedCall<D>> {
+    pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<ReplyOutcome<D>> {
         let call = self.calls.get(serial).expect("the outcome of a call is taken once");
-        if let CallProgress::Waiting { .. } = call.progress {
+        if let CallProgress::Waiting { .. } = call {
             return None;
         }
-        let TrackedCall { progress, method } = self.calls.remove(serial)?;
-        match progress {
+        match self.calls.remove(serial)? {
             CallProgress::Waiting { .. } => None,
-            CallProgress::Done(outcome) => Some(FinishedCall { outcome, method }),
+            CallProgress::Done(outcome) => Some(outcome),
         }
     }
 
     /// Removes a call; its reply will be ignored.
     pub(super) fn forget(&mut self, serial: NonZeroU32) {
-        let Some(TrackedCall { progress, method }) = self.calls.remove(serial) else { return };
-        self.note_end(&progress);
-        self.recycle(method);
-        if let CallProgress::Waiting { target: ReplyTarget::User, .. } = progress {
+        let Some(call) = self.calls.remove(serial) else { return };
+        self.note_end(&call);
+        if let CallProgress::Waiting { target: ReplyTarget::User, .. } = call {
             self.late.expect(serial);
         }
     }
 
     /// Removes a call whose reply the core has used itself.
     pub(super) fn remove(&mut self, serial: NonZeroU32) {
-        if let Some(TrackedCall { progress, method }) = self.calls.remove(serial) {
-            self.note_end(&progress);
-            self.recycle(method);
-        }
-    }
-
-    /// Keeps the memory of a method for a later call.
-    pub(super) fn recycle(&mut self, method: CalledMethod) {
-        if self.spare.len() < SPARE_MAX {
-            self.spare.push(method.text);
+        if let Some(call) = self.calls.remove(serial) {
+            self.note_end(&call);
         }
     }
 
@@ -328,12 +300,10 @@ impl<D> CallTable<D> {
         let mut expired = Vec::new();
         self.next_deadline = None;
         for (serial, call) in self.calls.iter_mut() {
-            let CallProgress::Waiting { deadline: Some(deadline), .. } = call.progress else {
-                continue;
-            };
+            let CallProgress::Waiting { deadline: Some(deadline), .. } = *call else { continue };
             let CallDeadline { at, limit } = deadline;
             if at <= now {
-                call.progress = CallProgress::Done(Err(NoReply::TimedOut { limit }));
+                *call = CallProgress::Done(Err(NoReply::TimedOut { limit }));
                 expired.push((at, serial));
             } else {
                 self.next_deadline = earliest(self.next_deadline, Some(at));
@@ -349,13 +319,13 @@ impl<D> CallTable<D> {
     pub(super) fn end(&mut self, reason: Ended) {
         (self.next_deadline, self.with_deadline) = (None, 0);
         // Nobody takes the replies that are for the core itself.
-        self.calls.retain(|call| match &call.progress {
+        self.calls.retain(|call| match call {
             CallProgress::Waiting { target, .. } => *target == ReplyTarget::User,
             CallProgress::Done(_) => true,
         });
-        for (_, TrackedCall { progress, .. }) in self.calls.iter_mut() {
-            if let CallProgress::Waiting { .. } = progress {
-                *progress = CallProgress::Done(Err(NoReply::Disconnected(reason)));
+        for (_, call) in self.calls.iter_mut() {
+            if let CallProgress::Waiting { .. } = call {
+                *call = CallProgress::Done(Err(NoReply::Disconnected(reason)));
             }
         }
     }
@@ -410,6 +380,3 @@ impl LateReplies {
 /// Number of calls without a reply whose late replies are counted, and whose serials are not used
 /// again.
 const LATE_MAX: usize = 1024;
-
-/// Maximum number of kept texts for the names of methods.
-const SPARE_MAX: usize = 64;

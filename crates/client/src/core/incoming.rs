@@ -73,7 +73,7 @@ impl<D> Incoming<D> {
     /// Copies the message into another buffer; the descriptors are shared.
     pub(super) fn duplicate(&self) -> Self {
         Self {
-            bytes: PooledBytes::copy_of(self.bytes.as_slice()),
+            bytes: self.bytes.clone(),
             header: self.header,
             descriptors: self.descriptors.clone(),
             epoch: self.epoch,
@@ -311,17 +311,21 @@ thread_local! {
     static UNUSED: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The bytes of one message, in a buffer that the thread that drops it uses again for a later
-/// message.
+/// The bytes of one message, or of names, in a buffer that the thread that drops it uses again.
+#[derive(PartialEq, Eq)]
 pub(super) struct PooledBytes(Vec<u8>);
 
 impl PooledBytes {
     pub(super) fn copy_of(bytes: &[u8]) -> Self {
+        Self::joined([bytes])
+    }
+
+    pub(super) fn joined<const PARTS: usize>(parts: [&[u8]; PARTS]) -> Self {
         // A thread that ends has no unused buffers any more.
         let unused = UNUSED.try_with(|unused| unused.borrow_mut().pop());
-        let mut copy = unused.ok().flatten().unwrap_or_default();
-        copy.extend_from_slice(bytes);
-        Self(copy)
+        let mut joined = unused.ok().flatten().unwrap_or_default();
+        parts.into_iter().for_each(|part| joined.extend_from_slice(part));
+        Self(joined)
     }
 
     /// Wraps a buffer that was allocated elsewhere.
@@ -331,6 +335,12 @@ impl PooledBytes {
 
     pub(super) fn as_slice(&self) -> &[u8] {
         &self.0
+    }
+}
+
+impl Clone for PooledBytes {
+    fn clone(&self) -> Self {
+        Self::copy_of(self.as_slice())
     }
 }
 

@@ -313,7 +313,7 @@ impl<D> Core<D> {
         let request = lane::request();
         // If it cannot be sent, the connection has ended.
         if let Ok(serial) = self.send(&request, &(name,), Vec::new()) {
-            self.calls.add(serial, &request, None, ReplyTarget::Lane(name.into()));
+            self.calls.add(serial, None, ReplyTarget::Lane(name.into()));
         }
     }
 

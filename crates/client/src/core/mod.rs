@@ -66,7 +66,7 @@ pub(crate) use body::WrittenBody;
 pub use body::{MessageBody, Values};
 pub(crate) use calls::earliest;
 pub use calls::{CallDeadline, CallHandle, CalledMethod, NoReply, ReplyOutcome};
-use calls::{CallTable, FinishedCall, ReplyTarget};
+use calls::{CallTable, ReplyTarget};
 pub use ended::{Ended, SendError, SystemError};
 pub use handshake::{
     ClientHandshake, Established, HandshakeConfig, HandshakeError, HandshakeStage,
@@ -193,12 +193,6 @@ pub struct Core<D> {
     restoration: Restoration,
     /// Number of interruptions so far.
     epoch: u32,
-}
-
-/// A call that failed.
-pub(crate) struct FailedCall {
-    pub(crate) method: CalledMethod,
-    pub(crate) reason: FailureCause,
 }
 
 /// The reason why a call failed.
@@ -350,7 +344,7 @@ impl<D> Core<D> {
         deadline: Option<CallDeadline>,
     ) -> Result<CallHandle, SendError> {
         let serial = self.send(message, body, descriptors)?;
-        self.calls.add(serial, message, deadline, ReplyTarget::User);
+        self.calls.add(serial, deadline, ReplyTarget::User);
         self.note_call(message, serial);
         Ok(CallHandle(serial))
     }
@@ -530,29 +524,21 @@ impl<D> Core<D> {
     ///
     /// If the outcome was taken already, or the call was abandoned with [`forget`](Self::forget).
     pub fn poll_reply(&mut self, call: CallHandle) -> Option<ReplyOutcome<D>> {
-        let FinishedCall { outcome, method } = self.calls.take(call.0)?;
-        self.calls.recycle(method);
-        Some(outcome)
+        self.calls.take(call.0)
     }
 
-    /// Takes the outcome of a call like [`poll_reply`](Self::poll_reply). Error replies are errors,
-    /// and all errors have the called method.
+    /// Takes the outcome of a call like [`poll_reply`](Self::poll_reply). Error replies are errors.
     pub(crate) fn poll_result(
         &mut self,
         call: CallHandle,
-    ) -> Option<Result<Incoming<D>, FailedCall>> {
-        let FinishedCall { outcome, method } = self.calls.take(call.0)?;
-        let reason = match outcome {
+    ) -> Option<Result<Incoming<D>, FailureCause>> {
+        Some(match self.calls.take(call.0)? {
             Ok(reply) => match reply.remote_error() {
-                None => {
-                    self.calls.recycle(method);
-                    return Some(Ok(reply));
-                }
-                Some(error) => FailureCause::ErrorReply(error),
+                None => Ok(reply),
+                Some(error) => Err(FailureCause::ErrorReply(error)),
             },
-            Err(reason) => FailureCause::NoReply(reason),
-        };
-        Some(Err(FailedCall { method, reason }))
+            Err(reason) => Err(FailureCause::NoReply(reason)),
+        })
     }
 
     /// Takes the next signal of a subscription.

@@ -186,7 +186,7 @@ impl<D> Core<D> {
     ) {
         // The message is small, and a connection that was just established has not ended.
         if let Ok(serial) = self.send(method, arguments, Vec::new()) {
-            self.calls.add(serial, method, None, ReplyTarget::Restored(item));
+            self.calls.add(serial, None, ReplyTarget::Restored(item));
         }
     }
 
@@ -222,7 +222,7 @@ impl<D> Core<D> {
     pub(super) fn ask_owner(&mut self, name: &str) -> Result<(), SendError> {
         let ask = driver::method(driver::GET_NAME_OWNER).flags(Flags::NO_AUTO_START);
         let serial = self.send(&ask, &(name,), Vec::new())?;
-        self.calls.add(serial, &ask, None, ReplyTarget::Owners(name.into()));
+        self.calls.add(serial, None, ReplyTarget::Owners(name.into()));
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ fn deadlines_are_exact(program: BusProgram) {
     let bus = PrivateTestBus::start_this(program);
     let service = SilentService::start(&bus);
     let connection = bus.connect();
-    for limit in [30, 300, 700].map(Duration::from_millis) {
+    for limit in [300, 700].map(Duration::from_millis) {
         let late = || {
             let start = Instant::now();
             let call = options(Timeout::After(limit));
@@ -37,7 +37,7 @@ fn deadlines_are_exact(program: BusProgram) {
         };
         // The machine can be busy.
         let least = (0..5).map(|_| late()).min().expect("five attempts");
-        assert!(least < Duration::from_millis(3), "{limit:?}: {least:?} late");
+        assert!(least < Duration::from_millis(10), "{limit:?}: {least:?} late");
     }
     drop(service);
 }
