@@ -76,7 +76,12 @@ impl Up {
             live = live.with_demo(demo);
         }
         drop(writer);
-        live.run(output)
+        live.run(output)?;
+        if output == LiveOutput::Screen {
+            // The terminal shows again what was printed before, unless it was closed.
+            let _ = writeln!(stdout(), "The bus at {address} has ended.");
+        }
+        Ok(())
     }
 }
 
