@@ -71,7 +71,7 @@ impl WaitingPlace<'_> {
             && state.core.has_filed_everything()
             && let Poll::Ready(Err(error)) = self.read(&*self.tasks.reactor(), state, context)
         {
-            end(state, error);
+            self.end(state, error);
         }
     }
 
@@ -87,7 +87,7 @@ impl WaitingPlace<'_> {
                 SendProgress::Done | SendProgress::Ending => Ok(()),
             };
             if let Poll::Ready(Err(error)) = reactor.poll_write(context, &mut write) {
-                return end(state, error);
+                return self.end(state, error);
             }
         }
         if state.is_interrupted() {
@@ -109,7 +109,7 @@ impl WaitingPlace<'_> {
         match self.read(&*reactor, state, context) {
             Poll::Pending => DriveStep::Waiting,
             Poll::Ready(Ok(())) => DriveStep::Moved,
-            Poll::Ready(Err(error)) => end(state, error),
+            Poll::Ready(Err(error)) => self.end(state, error),
         }
     }
 
@@ -125,6 +125,12 @@ impl WaitingPlace<'_> {
             false => Err(io::ErrorKind::WouldBlock.into()),
         };
         self.tasks.incoming().unwrap_or(reactor).poll_read(context, &mut read)
+    }
+
+    /// Ends the connection, because the runtime cannot wait for its socket any more.
+    fn end(self, state: &mut LinkState, error: io::Error) -> DriveStep {
+        self.link.end(state, Ended::System(SystemError::from(error)));
+        DriveStep::Moved
     }
 }
 
@@ -172,12 +178,6 @@ enum DriveStep {
     Moved,
     /// The runtime will wake the task.
     Waiting,
-}
-
-/// Ends the connection, because the runtime cannot wait for its socket any more.
-fn end(state: &mut LinkState, error: io::Error) -> DriveStep {
-    state.handle_ended(Ended::System(SystemError::from(error)));
-    DriveStep::Moved
 }
 
 /// Converts a time of the monotonic clock. Equal times have equal results.

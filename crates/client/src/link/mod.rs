@@ -623,12 +623,19 @@ impl ConnectionLink {
             }
             Err(error) => Err(Ended::System(SystemError::from(error))),
         };
-        match waited {
-            Ok(WaitStatus::Ready | WaitStatus::TimedOut) => {}
-            Err(ended) if state.core.has_receiver() => state.handle_ended(ended),
-            Err(_) => self.socket.shut_down(),
+        if let Err(ended) = waited {
+            self.end(&mut state, ended);
         }
         state
+    }
+
+    /// Ends the connection. If a thread reads, that thread does it, when it has taken what was sent
+    /// before.
+    pub(crate) fn end(&self, state: &mut LinkState, reason: Ended) {
+        match state.core.has_receiver() {
+            true => state.handle_ended(reason),
+            false => self.socket.shut_down(),
+        }
     }
 
     /// Reads once while the socket is full. Returns true if bytes arrived or the connection ended.
