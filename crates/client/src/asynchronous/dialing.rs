@@ -116,7 +116,7 @@ impl<R: Runtime + Sync> ConnectWaiting for TaskWaiting<'_, R> {
         socket: &BusSocket,
         deadline: Option<Duration>,
     ) -> Result<WaitStatus, Ended> {
-        let check = || match socket.wait_for(WaitInterest::Writable, None, Some(Duration::ZERO)) {
+        let check = || match socket.wait_for(WaitInterest::Writable, &[], Some(Duration::ZERO)) {
             Ok(WaitStatus::TimedOut) => None,
             outcome => Some(outcome),
         };

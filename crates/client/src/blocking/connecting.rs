@@ -185,7 +185,7 @@ impl ConnectWaiting for BlockingWaiting {
         socket: &BusSocket,
         deadline: Option<Duration>,
     ) -> Result<WaitStatus, Ended> {
-        socket.wait_for(WaitInterest::Writable, None, timeout(deadline))
+        socket.wait_for(WaitInterest::Writable, &[], timeout(deadline))
     }
 }
 

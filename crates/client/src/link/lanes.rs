@@ -376,7 +376,7 @@ impl ConnectionLink {
     }
 }
 
-fn ended_by(error: io::Error) -> Ended {
+pub(super) fn ended_by(error: io::Error) -> Ended {
     Ended::System(SystemError::from(error))
 }
 

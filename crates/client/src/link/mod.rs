@@ -26,7 +26,7 @@ mod waiters;
 
 use std::mem;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread;
@@ -37,7 +37,7 @@ use unix::clock;
 use unix::event::Event;
 
 pub(crate) use self::identity::ConnectionIdentity;
-use self::lanes::LaneSockets;
+use self::lanes::{LaneSockets, ended_by};
 pub use self::recovery::{
     ATTEMPT_TIME, FIRST_DELAY, GIVE_UP_AFTER, LONGEST_DELAY, Reconnect, ReconnectLimits,
 };
@@ -50,9 +50,7 @@ pub(crate) use self::socket::{
 pub(crate) use self::timeout::AtomicTimeout;
 use self::waiters::{PollingThread, Waiters, thread_waker};
 pub(crate) use self::waiters::{WaitTarget, WaiterId};
-use crate::core::{
-    Core, Ended, Established, Incoming, MessageDisposition, Receiver, SystemError, earliest,
-};
+use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver, earliest};
 
 /// A received message with its file descriptors.
 pub type ReceivedMessage = Incoming<OwnedFd>;
@@ -606,22 +604,31 @@ impl ConnectionLink {
         timeout: Option<Duration>,
     ) -> LinkGuard<'l> {
         // Bytes that this thread does not read must not wake it again and again.
-        let reads = target != WaitTarget::Room || state.read_mode != ReadMode::Messages;
-        let interest = match reads && state.core.has_receiver() {
+        let reads = (target != WaitTarget::Room || state.read_mode != ReadMode::Messages)
+            && state.core.has_receiver();
+        let interest = match reads {
             true => WaitInterest::WritableOrReadable,
             false => WaitInterest::Writable,
+        };
+        let has_lanes = state.core.lane_count() > 0;
+        let wait = |event: &Event| {
+            let mut others = vec![event.as_fd()];
+            if reads && has_lanes {
+                others.push(self.incoming().map_err(ended_by)?);
+            }
+            self.socket.wait_for(interest, &others, timeout)
         };
         let waited = match Event::new() {
             Ok(event) => {
                 let thread = Arc::new(PollingThread(event));
                 let id = state.waiters.add(target, Arc::clone(&thread).into());
                 drop(state);
-                let waited = self.socket.wait_for(interest, Some(&thread.0), timeout);
+                let waited = wait(&thread.0);
                 state = self.lock();
                 state.waiters.remove(id);
                 waited
             }
-            Err(error) => Err(Ended::System(SystemError::from(error))),
+            Err(error) => Err(ended_by(error)),
         };
         if let Err(ended) = waited {
             self.end(&mut state, ended);

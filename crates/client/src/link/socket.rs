@@ -6,7 +6,6 @@ use std::process::Child;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use unix::event::Event;
 use unix::poll::{Events, Interest, Poller, wait_for_data};
 use unix::socket::{replace_socket, set_receive_timeout, shut_down, socket_pair};
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
@@ -149,12 +148,12 @@ impl BusSocket {
         let _ = shut_down(&self.descriptor);
     }
 
-    /// Waits until the socket is writable, or the event is set, if there is one. This is rare, so a
-    /// poller is created each time.
+    /// Waits until the socket is writable, or one of the other descriptors is readable. This is
+    /// rare, so a poller is created each time.
     pub(crate) fn wait_for(
         &self,
         interest: WaitInterest,
-        event: Option<&Event>,
+        others: &[BorrowedFd<'_>],
         timeout: Option<Duration>,
     ) -> Result<WaitStatus, Ended> {
         let interest = match interest {
@@ -165,7 +164,7 @@ impl BusSocket {
         let mut wait = || {
             let poller = Poller::new()?;
             poller.add(&self.descriptor, 0, interest)?;
-            event.map_or(Ok(()), |event| poller.add(event, 0, Interest::Read))?;
+            others.iter().try_for_each(|other| poller.add(other, 0, Interest::Read))?;
             poller.wait(&mut events, timeout)
         };
         wait().map_err(ended_by)?;

@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diligence_client::wire::body::{UnixFd, Value};
 use diligence_client::wire::message::{Builder, Flags};
@@ -243,6 +243,32 @@ fn descriptors_pass_on_a_lane_in_both_directions() {
         File::from(file).read_to_string(&mut text).expect("the pipe has ended");
         assert_eq!(text, "TEXT");
     }
+}
+
+#[test]
+fn a_reply_arrives_on_a_lane_while_the_bus_reads_nothing() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let answer = |request: &IncomingCall| {
+        if request.message().member() == Some("Slow") {
+            thread::sleep(Duration::from_millis(500));
+            let (number,): (u64,) = request.read().expect("a number");
+            request.reply(&(number,)).expect("the connection lives");
+            return ServiceStep::Continue;
+        }
+        echo(request)
+    };
+    let _service = service(&bus, LaneUse::On, answer);
+    let connection = with_lane(&bus);
+    let slow = start(&connection, "Slow", 9);
+    bus.stop();
+    connection.set_call_timeout(Some(Duration::from_millis(50)));
+    let much = vec![0_u8; 4 * 1024 * 1024];
+    connection.emit("/", NAME, "Much", &(&*much,)).expect("the connection lives");
+    let begun = Instant::now();
+    let reply = slow.wait().expect("a reply");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(reply.read::<(u64,)>().expect("a number"), (9,));
+    bus.resume();
 }
 
 #[test]
