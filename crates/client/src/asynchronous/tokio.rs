@@ -14,7 +14,8 @@ use tokio::time::{Sleep, sleep_until};
 use super::runtime::{Reactor, Runtime};
 
 /// The runtime of the crate `tokio`, in whose context the current code runs. It needs the drivers
-/// for I/O and time (`enable_all`).
+/// for I/O and time (`enable_all`): without them, and outside of a runtime, connecting panics, as
+/// the types of tokio do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tokio;
 
