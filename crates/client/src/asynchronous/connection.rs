@@ -426,10 +426,7 @@ impl Connection {
     pub async fn serve(&self) -> Ended {
         self.inner.set_read_mode(ReadMode::Requests);
         loop {
-            match self
-                .wait(WaitTarget::Request, |state| self.inner.link().take_request(state))
-                .await
-            {
+            match self.wait_for_request().await {
                 Ok(request) => self.inner.serve_request(request),
                 Err(ended) => return ended,
             }
@@ -444,9 +441,12 @@ impl Connection {
     /// If the connection ended and all earlier calls were taken, the reason.
     pub async fn next_request(&self) -> Result<IncomingCall, Ended> {
         self.inner.set_read_mode(ReadMode::Requests);
-        let message =
-            self.wait(WaitTarget::Request, |state| self.inner.link().take_request(state)).await?;
+        let message = self.wait_for_request().await?;
         Ok(IncomingCall::new(self.inner.clone(), message))
+    }
+
+    async fn wait_for_request(&self) -> Result<ReceivedMessage, Ended> {
+        self.wait(WaitTarget::Request, |state| self.inner.link().take_request(state)).await
     }
 
     /// Waits for the next message of any type, without processing it. This is for monitors and

@@ -31,8 +31,8 @@ impl Connection {
     /// # Errors
     ///
     /// [`CallError::Remote`] if the policy of the bus forbids this connection to own the name, or
-    /// if it owns too many names; [`CallError::Send`] with [`SendError::NoBus`](crate::SendError)
-    /// if there is no bus; otherwise as for [`call`](Self::call).
+    /// if it owns too many names; [`SendError::NoBus`](crate::SendError) on a connection to a peer
+    /// without a bus; otherwise as for [`call`](Self::call).
     pub fn request_name<'a>(
         &self,
         name: impl IntoName<WellKnownName<'a>>,

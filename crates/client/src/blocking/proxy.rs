@@ -283,7 +283,6 @@ impl<'n> Proxy<'n> {
     }
 }
 
-/// Reads the property in a reply to `Get`.
 const PROPERTIES: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus.Properties");
 const GET: MemberName<'static> = MemberName::literal("Get");

@@ -69,7 +69,7 @@ pub enum SendError {
         limit: u32,
     },
     /// The connection is to a peer without a bus, and only a bus knows the names of connections.
-    #[error("there is no bus on this connection, so its other end has no name")]
+    #[error("the connection is to a peer without a bus, and such a peer has no name")]
     NoBus,
     /// The connection had already ended.
     #[error(transparent)]

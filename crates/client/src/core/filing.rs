@@ -91,11 +91,8 @@ impl<D> Core<D> {
     ) -> Option<(T, Incoming<D>)> {
         while let Some((key, packet)) = self.next_packet() {
             let LanePacket { bytes, descriptors } = packet;
-            let recognized = match descriptors.is_empty() {
-                true => self.known_headers.recognize(MessageOrigin::Lane, bytes.as_slice()),
-                false => None,
-            };
-            if let Some(recognized) = recognized {
+            let recognized = self.known_headers.recognize(MessageOrigin::Lane, bytes.as_slice());
+            if let Some(recognized) = recognized.filter(|_| descriptors.is_empty()) {
                 if !self.accept_recognized(key, &recognized, bytes.as_slice()) {
                     continue;
                 }

@@ -275,7 +275,7 @@ impl<D> Core<D> {
         }
     }
 
-    /// Fails if there is no bus.
+    /// Returns an error on a connection to a peer without a bus.
     pub(crate) const fn check_bus(&self) -> Result<(), SendError> {
         match self.config.other_end {
             OtherEnd::Bus => Ok(()),
@@ -375,7 +375,8 @@ impl<D> Core<D> {
     ///
     /// # Errors
     ///
-    /// If the connection ended, or the rule has a sender although there is no bus.
+    /// If the connection ended, or the rule has a sender and the connection is to a peer without a
+    /// bus.
     pub fn subscribe(
         &mut self,
         rule: MatchRule,

@@ -564,13 +564,11 @@ impl ConnectionLink {
             match self.socket.send(&transmit) {
                 Ok(SendOutcome::Bytes(count)) => state.core.transmitted(count),
                 Ok(SendOutcome::Full) => return SendProgress::Full,
-                Err(ended) if state.core.has_receiver() => {
-                    self.read_remaining(state);
-                    state.handle_ended(ended);
-                }
-                Err(_) => {
-                    self.socket.shut_down();
-                    return SendProgress::Ending;
+                Err(ended) => {
+                    self.end(state, ended);
+                    if !state.core.has_receiver() {
+                        return SendProgress::Ending;
+                    }
                 }
             }
         }
@@ -636,13 +634,14 @@ impl ConnectionLink {
         state
     }
 
-    /// Ends the connection. If a thread reads, that thread does it, when it has taken what was sent
-    /// before.
+    /// Ends the connection, after reading what the other side has sent before. If a thread reads,
+    /// that thread does both.
     pub(crate) fn end(&self, state: &mut LinkState, reason: Ended) {
-        match state.core.has_receiver() {
-            true => state.handle_ended(reason),
-            false => self.socket.shut_down(),
+        if !state.core.has_receiver() {
+            return self.socket.shut_down();
         }
+        while self.read_beside_sending(state) {}
+        state.handle_ended(reason);
     }
 
     /// Reads once while the socket is full. Returns true if bytes arrived or the connection ended.
@@ -654,11 +653,6 @@ impl ConnectionLink {
         let has_read = state.core.ended().is_none() && self.read_now(state);
         state.file_received();
         has_read
-    }
-
-    /// Reads what the other side has sent before it closed the socket.
-    fn read_remaining(&self, state: &mut LinkState) {
-        while self.read_beside_sending(state) {}
     }
 
     /// Reads once without waiting. Returns true if bytes arrived or the connection ended; false
