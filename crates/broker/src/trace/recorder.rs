@@ -5,7 +5,7 @@
 //! A thread then writes the old ring, which no longer changes. The participants follow it in the
 //! file. Disk space is reserved before the exchange, so a full disk loses no recorded events.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
@@ -54,15 +54,15 @@ impl RecorderRing {
     pub(crate) fn save_at_crash(&self, folder: &Path) -> io::Result<()> {
         create_folder(folder)?;
         let memories = [self.descriptor.as_fd(), self.participants.descriptor()];
-        sys::crash::save(memories, &folder.join(file_name("crash")))
+        sys::crash::save(memories, &unused_path(folder, "crash", sys::clock::realtime()))
     }
 
     /// Starts to write the recorded events to a new file in `folder`, and continues with an empty
     /// ring. If the file cannot be created, or the disk has no space for it, the ring keeps its
     /// events. The file gets its name when it is complete.
     pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
-        let path = folder.join(file_name("flight"));
         create_folder(folder)?;
+        let path = unused_path(folder, "flight", sys::clock::realtime());
         let mut file = ReplacedFile::create(&path)?;
         let participants = self.participants.copy()?;
         let memory = File::from(self.descriptor.try_clone()?).metadata()?.len();
@@ -144,13 +144,20 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The name of a file that is created now.
-fn file_name(what: &str) -> String {
-    name_at(what, sys::clock::realtime(), std::process::id())
+/// A path in `folder` that no file has. Its name has the time `now`, or the next free millisecond
+/// if this process has written a file within the same one.
+fn unused_path(folder: &Path, what: &str, now: Duration) -> PathBuf {
+    let mut time = now;
+    loop {
+        let path = folder.join(name_at(what, time, std::process::id()));
+        if fs::symlink_metadata(&path).is_err() {
+            return path;
+        }
+        time += Duration::from_millis(1);
+    }
 }
 
-/// A name like `flight-20261121T131500.250Z-4711.trace`. Milliseconds distinguish files of the same
-/// second.
+/// A name like `flight-20261121T131500.250Z-4711.trace`.
 fn name_at(what: &str, now: Duration, pid: u32) -> String {
     let (seconds, millis) = (now.as_secs(), now.subsec_millis());
     let (year, month, day) = date_of(seconds / SECONDS_PER_DAY);
@@ -201,5 +208,19 @@ mod tests {
         ] {
             assert_eq!(name_at("flight", Duration::from_millis(1000 * second + 250), 7), expected);
         }
+    }
+
+    #[test]
+    fn files_of_the_same_millisecond_have_different_names() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut names = Vec::new();
+        for _ in 0..3 {
+            let path = unused_path(folder.path(), "flight", Duration::from_millis(250));
+            File::create_new(&path).expect("an unused name");
+            names.push(path.file_name().and_then(|name| name.to_str()).unwrap().to_owned());
+        }
+        let expected = [250, 251, 252]
+            .map(|time| name_at("flight", Duration::from_millis(time), std::process::id()));
+        assert_eq!(names, expected);
     }
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use capture::Capture;
 use capture::model::RecordedPeer;
@@ -88,15 +89,20 @@ impl FlightBus {
         self.run(&["dbus-test-tool", "spam", "--session", &destination, "--count=2000"]);
     }
 
-    /// Reads the only file that the flight recorder has written. Its name has the extension only
-    /// when it is complete.
+    /// Reads the only file that the flight recorder has written.
     fn capture(&self) -> Option<(PathBuf, Capture)> {
-        let mut files = fs::read_dir(self.folder.join("records")).ok()?.flatten();
-        let is_complete = |path: &PathBuf| path.extension().is_some_and(|it| it == "trace");
-        let file = files.find_map(|entry| Some(entry.path()).filter(is_complete))?;
+        let file = files(&self.folder).pop()?;
         let capture = Capture::open(&file).ok()?;
         Some((file, capture))
     }
+}
+
+/// Returns the files of the flight recorder. Their names have the extension only when they are
+/// complete.
+fn files(folder: &ProgramFolder) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("records")).into_iter().flatten().flatten();
+    let is_complete = |path: &PathBuf| path.extension().is_some_and(|it| it == "trace");
+    entries.map(|entry| entry.path()).filter(is_complete).collect()
 }
 
 impl KnownProcess {
@@ -182,4 +188,19 @@ fn flight_files_written_at_shutdown_name_programs() {
 #[test]
 fn flight_files_written_at_a_crash_name_programs() {
     check(Signal::SEGV);
+}
+
+#[test]
+fn flight_files_written_in_the_same_millisecond_are_kept() {
+    // In one round, the milliseconds of the files can differ.
+    for _ in 0..10 {
+        let FlightBus { folder, bus, .. } = FlightBus::new();
+        bus.signal(Signal::USR2);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while files(&folder).is_empty() {
+            assert!(Instant::now() < deadline, "no file");
+        }
+        bus.end(Signal::TERM);
+        assert_eq!(files(&folder).len(), 2, "one on request and one at the end");
+    }
 }
