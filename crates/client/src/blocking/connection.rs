@@ -15,7 +15,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::object::ServedObjects;
+use super::object::{PendingChanges, ServedObjects};
 use crate::core::{ConnectionCounters, Core, Ended, LaneUse, MessageBody, Reconnection, SendError};
 use crate::link::{
     AtomicTimeout, ConnectionLink, EstablishedSocket, LinkGuard, ReadMode, ReceivedMessage,
@@ -34,6 +34,7 @@ pub(super) struct Shared {
     pub(super) link: ConnectionLink,
     call_timeout: AtomicTimeout,
     objects: Mutex<ServedObjects>,
+    pending_changes: PendingChanges,
     /// True if tasks send, so that no method may wait for room.
     is_left_to_tasks: AtomicBool,
 }
@@ -321,6 +322,10 @@ impl Connection {
         self.shared.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn pending_changes(&self) -> &PendingChanges {
+        &self.shared.pending_changes
+    }
+
     pub(crate) fn new(
         connected: EstablishedSocket,
         reconnect: Reconnect,
@@ -334,6 +339,7 @@ impl Connection {
                 link,
                 call_timeout,
                 objects: Mutex::default(),
+                pending_changes: PendingChanges::default(),
                 is_left_to_tasks: AtomicBool::new(false),
             }),
         }

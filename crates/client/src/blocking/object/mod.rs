@@ -33,8 +33,8 @@ use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, sig
 use standard_methods::write_interfaces;
 pub use state::StateGuard;
 use state::{AlreadyInside, ObjectState};
-pub(super) use tree::ServedObjects;
 use tree::{CallTarget, ChangedProperties, ManagedScope};
+pub(super) use tree::{PendingChanges, ServedObjects};
 pub use typed::{ServedObject, SignalEmitter};
 use wire::body::Writer;
 pub use wire::introspection::EmitsChange;

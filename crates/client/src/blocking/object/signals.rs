@@ -51,7 +51,7 @@ impl IncomingCall {
 
 /// Sends the change signals that were deferred while their objects were busy.
 pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
-    let pending = std::mem::take(&mut connection.objects().pending_changes);
+    let pending = connection.pending_changes().take();
     pending.into_iter().for_each(|change| announce(connection, change));
 }
 
@@ -59,7 +59,7 @@ pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
 pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
     // Waiting for another thread here could be for ever: it may wait for this one.
     if !change.served.is_free() {
-        return connection.objects().pending_changes.push(change);
+        return connection.pending_changes().add(change);
     }
     let served = &*change.served;
     let changed = change.emitting(EmitsChange::Value);

@@ -1,8 +1,10 @@
 //! The objects of a connection, by path.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wire::introspection::XmlWriter;
 
@@ -12,15 +14,13 @@ use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
 use crate::core::KnownHeaderId;
 use crate::link::ReceivedMessage;
 
-/// All served objects, and their pending change signals.
+/// All served objects, and the method that the latest call called.
 #[derive(Default)]
 pub(crate) struct ServedObjects {
     nodes: BTreeMap<Box<str>, ObjectNode>,
     /// The target of the latest call with a known header, until an interface is removed. Others
     /// that are added do not take its calls.
     latest: Option<(KnownHeaderId, FoundMethod)>,
-    /// Changes to announce once the running method of the object returns.
-    pub(super) pending_changes: Vec<ChangedProperties>,
 }
 
 /// Changed properties of one interface of an object.
@@ -34,6 +34,36 @@ impl ChangedProperties {
     pub(super) fn new(path: &str, served: Arc<dyn DynInterface>, properties: &[&str]) -> Self {
         let properties = properties.iter().map(|name| (*name).into()).collect();
         Self { path: path.into(), served, properties }
+    }
+}
+
+/// Change signals that are deferred while their objects are busy.
+#[derive(Default)]
+pub(in crate::blocking) struct PendingChanges {
+    changes: Mutex<Vec<ChangedProperties>>,
+    /// True if there are changes. It is written while the list is locked, and read without, so that
+    /// a call that changes nothing locks nothing.
+    has_any: AtomicBool,
+}
+
+impl PendingChanges {
+    pub(super) fn add(&self, change: ChangedProperties) {
+        let mut changes = self.lock();
+        changes.push(change);
+        self.has_any.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn take(&self) -> Vec<ChangedProperties> {
+        if !self.has_any.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let mut changes = self.lock();
+        self.has_any.store(false, Ordering::Relaxed);
+        mem::take(&mut *changes)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<ChangedProperties>> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
