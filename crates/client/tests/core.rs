@@ -16,7 +16,9 @@ use diligence_client::wire::guid::Guid;
 use diligence_client::wire::message::{
     Builder, FixedHeader, Flags, InvalidReason, Message, MessageType,
 };
-use diligence_client::wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use diligence_client::wire::names::{
+    BusName, BusNameBuf, ErrorName, InterfaceName, MemberName, ObjectPath,
+};
 use diligence_client::wire::sasl::client::{
     AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
 };
@@ -557,7 +559,10 @@ fn shake_hands(
                 HandshakeStage::Unfinished(next) => handshake = next,
                 HandshakeStage::Established(established) => {
                     assert_eq!(established.guid, Some(guid));
-                    assert_eq!(established.unique_name.as_deref(), Some(":1.42"));
+                    assert_eq!(
+                        established.unique_name.as_ref().map(BusNameBuf::as_str),
+                        Some(":1.42")
+                    );
                     return Ok((established.core, rounds));
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::FrameHeader;
+use crate::frame::FrameStamp;
 
 /// The key of a lane of this connection. Keys are not reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,7 +30,7 @@ pub struct LaneInbox<M> {
 
 #[derive(Debug)]
 struct WaitingFrame<M> {
-    header: FrameHeader,
+    stamp: FrameStamp,
     key: LaneKey,
     /// The number of packets that were read before it.
     place: u64,
@@ -88,8 +88,8 @@ impl FramesAhead {
 /// A received packet of a lane.
 #[derive(Debug)]
 pub struct LaneFrame<M> {
-    /// The header of the packet.
-    pub header: FrameHeader,
+    /// The stamp of the packet.
+    pub stamp: FrameStamp,
     /// The length of the packet in bytes.
     pub len: usize,
     /// The message in it.
@@ -180,19 +180,19 @@ impl<M> LaneInbox<M> {
         bus_waits: bool,
         unread: impl Fn() -> u64,
     ) {
-        let LaneFrame { mut header, len, message } = frame;
+        let LaneFrame { mut stamp, len, message } = frame;
         let next = self.received + 1;
         if bus_waits
-            && header.behind < next
+            && stamp.behind < next
             && let Some(lane) = self.lane(key)
             && !lane.before_bus.count(next, len, &unread)
         {
-            header.behind = next;
+            stamp.behind = next;
         }
         let later = |other: &&WaitingFrame<M>| {
             // Not by the time alone: a program may be interrupted between reading the clock and the
             // number of messages, so a later time can come with a smaller number.
-            other.key != key && other.header > header
+            other.key != key && other.stamp > stamp
         };
         let mut at = self.waiting.len() - self.waiting.iter().rev().take_while(later).count();
         let first = self.waiting.range(at..).map(|other| other.place).min();
@@ -201,9 +201,9 @@ impl<M> LaneInbox<M> {
             && !lane.before_lanes.count(first, len, &unread)
         {
             at = self.waiting.len();
-            header = self.waiting[at - 1].header;
+            stamp = self.waiting[at - 1].stamp;
         }
-        self.waiting.insert(at, WaitingFrame { header, key, place: self.read, message });
+        self.waiting.insert(at, WaitingFrame { stamp, key, place: self.read, message });
         self.read += 1;
         // What has caused the message can have come on any other lane meanwhile.
         self.restart();
@@ -217,9 +217,9 @@ impl<M> LaneInbox<M> {
         queued: impl FnOnce() -> u64,
     ) -> Option<(LaneKey, M)> {
         self.received = received;
-        let header = self.waiting.front()?.header;
+        let stamp = self.waiting.front()?.stamp;
         // The bus may have dropped a message that it had queued.
-        let is_due = self.is_read() && (header.behind <= received || queued() <= received);
+        let is_due = self.is_read() && (stamp.behind <= received || queued() <= received);
         if !is_due {
             return None;
         }
@@ -254,17 +254,17 @@ const FRAMES_AHEAD_MAX: u32 = 32;
 mod tests {
     use super::*;
 
-    fn header(behind: u64, sent_at: u64) -> FrameHeader {
-        FrameHeader { behind, sent_at }
+    fn stamp(behind: u64, sent_at: u64) -> FrameStamp {
+        FrameStamp { behind, sent_at }
     }
 
     fn add(
         inbox: &mut LaneInbox<&'static str>,
         key: LaneKey,
-        header: FrameHeader,
+        stamp: FrameStamp,
         message: &'static str,
     ) {
-        inbox.add(key, LaneFrame { header, len: 40, message }, false, || unreachable!());
+        inbox.add(key, LaneFrame { stamp, len: 40, message }, false, || unreachable!());
     }
 
     const A: LaneKey = LaneKey(0);
@@ -273,10 +273,10 @@ mod tests {
     #[test]
     fn messages_of_several_lanes_are_ordered_by_number_and_time() {
         let mut inbox = LaneInbox::default();
-        add(&mut inbox, B, header(0, 20), "second");
-        add(&mut inbox, A, header(0, 10), "first");
-        add(&mut inbox, A, header(0, 5), "of the same lane, with a wrong time");
-        add(&mut inbox, B, header(1, 15), "last");
+        add(&mut inbox, B, stamp(0, 20), "second");
+        add(&mut inbox, A, stamp(0, 10), "first");
+        add(&mut inbox, A, stamp(0, 5), "of the same lane, with a wrong time");
+        add(&mut inbox, B, stamp(1, 15), "last");
         let all: Vec<_> =
             std::iter::from_fn(|| inbox.take_due(1, || 1)).map(|(_, text)| text).collect();
         assert_eq!(all, ["first", "of the same lane, with a wrong time", "second", "last"]);
@@ -290,10 +290,10 @@ mod tests {
         inbox.open(B);
         inbox.note_empty(B);
         assert_eq!(unread(&inbox), [A]);
-        add(&mut inbox, A, header(0, 2), "effect");
+        add(&mut inbox, A, stamp(0, 2), "effect");
         assert_eq!(unread(&inbox), [B], "its cause may have come");
         assert_eq!(inbox.take_due(0, || 0), None);
-        add(&mut inbox, B, header(0, 1), "cause");
+        add(&mut inbox, B, stamp(0, 1), "cause");
         assert!(inbox.is_read());
         assert_eq!(inbox.take_due(0, || 0), Some((B, "cause")));
         assert_eq!(unread(&inbox), [B]);
@@ -309,12 +309,12 @@ mod tests {
     fn a_lane_that_was_closed_is_not_read() {
         let mut inbox = LaneInbox::default();
         inbox.open(A);
-        add(&mut inbox, A, header(0, 1), "last");
+        add(&mut inbox, A, stamp(0, 1), "last");
         inbox.close(A);
         assert_eq!(inbox.take_due(0, || 0), Some((A, "last")));
         assert!(inbox.is_read());
         inbox.open(B);
-        add(&mut inbox, B, header(0, 2), "invalid");
+        add(&mut inbox, B, stamp(0, 2), "invalid");
         inbox.discard(B);
         assert!(inbox.is_read() && inbox.is_empty());
     }
@@ -322,10 +322,10 @@ mod tests {
     #[test]
     fn a_message_waits_for_those_of_the_bus_before_it() {
         let mut inbox = LaneInbox::default();
-        add(&mut inbox, A, header(3, 1), "message");
+        add(&mut inbox, A, stamp(3, 1), "message");
         assert_eq!(inbox.take_due(2, || 3), None);
         assert_eq!(inbox.take_due(3, || 3), Some((A, "message")));
-        add(&mut inbox, A, header(9, 1), "behind messages that the bus has dropped");
+        add(&mut inbox, A, stamp(9, 1), "behind messages that the bus has dropped");
         assert!(inbox.take_due(3, || 4).is_none());
         assert!(inbox.take_due(4, || 4).is_some());
     }
@@ -338,7 +338,7 @@ mod tests {
         let in_socket = 3;
         let mut before = 0;
         for at in 0.. {
-            let frame = LaneFrame { header: header(0, at), len: 40, message: () };
+            let frame = LaneFrame { stamp: stamp(0, at), len: 40, message: () };
             inbox.add(A, frame, true, || in_socket * 40);
             let Some(_) = inbox.take_due(4, || 5) else { break };
             before += 1;
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(before, u64::from(FRAMES_AHEAD_MAX) + 1 + in_socket);
         assert!(inbox.is_read(), "so the message of the bus is processed");
         assert_eq!(inbox.take_due(5, || 6), Some((A, ())));
-        let frame = LaneFrame { header: header(0, 0), len: 40, message: () };
+        let frame = LaneFrame { stamp: stamp(0, 0), len: 40, message: () };
         inbox.add(A, frame, true, || 0);
         assert_eq!(inbox.take_due(5, || 6), Some((A, ())), "before the next message of the bus");
     }
@@ -357,7 +357,7 @@ mod tests {
         inbox.open(A);
         inbox.open(B);
         let add = |inbox: &mut LaneInbox<_>, key, sent_at| {
-            let frame = LaneFrame { header: header(0, sent_at), len: 40, message: sent_at };
+            let frame = LaneFrame { stamp: stamp(0, sent_at), len: 40, message: sent_at };
             inbox.add(key, frame, false, || 3 * 40);
         };
         add(&mut inbox, B, 1000);

@@ -8,19 +8,20 @@
 //!   ([`Progress::routed`]). Otherwise the message goes to the bus, which never delays it more than
 //!   the bus without lanes would.
 //! - Each message on a lane carries the number of messages that the bus had queued for its
-//!   recipient when it was sent ([`FrameHeader::behind`]). The recipient processes it behind these
+//!   recipient when it was sent ([`FrameStamp::behind`]). The recipient processes it behind these
 //!   messages, and before the next one.
-//! - It also carries the time at which it was sent ([`FrameHeader::sent_at`]), by which messages of
+//! - It also carries the time at which it was sent ([`FrameStamp::sent_at`]), by which messages of
 //!   several lanes are ordered.
 //! - Whenever a recipient has read from the bus or from a lane, it reads from its (other) lanes
 //!   before it processes a message. So everything that could have caused the message is there.
 //!
 //! ```text
-//!   frame   FrameHeader (16 bytes)   one D-Bus message, at most MESSAGE_LEN_MAX bytes
+//!   frame   one D-Bus message, at most MESSAGE_LEN_MAX bytes   FrameStamp (16 bytes)
 //! ```
 //!
 //! A frame is one packet of a `SOCK_SEQPACKET` socket, so it is sent completely or not at all. If
-//! the socket is full, the message goes to the bus.
+//! the socket is full, the message goes to the bus. Messages with descriptors always do, so that an
+//! end reads without asking for any, and the limits of the bus apply.
 //!
 //! This crate does no I/O, except that it reads the counters that the bus shares, and writes the
 //! counters of the traffic on lanes ([`TrafficCounters`]). [`BusyPoll`] waits with functions of its
@@ -38,11 +39,9 @@ mod set;
 mod traffic;
 
 pub use busy_poll::{BUSY_POLL_MAX, BusyPoll};
-pub use frame::{FRAME_LEN_MAX, FrameHeader, HEADER_LEN, MESSAGE_LEN_MAX};
+pub use frame::{FRAME_LEN_MAX, FrameStamp, MESSAGE_LEN_MAX, STAMP_LEN};
 pub use inbox::{LaneFrame, LaneInbox, LaneKey};
 pub use messages::{CheckedMessage, is_bus, is_opening, opened_partner, release, request, resume};
 pub use progress::Progress;
-pub use set::{
-    CALLS_MAX, CallRoute, DESCRIPTORS_MAX, EndedLane, LaneCounters, LaneSet, RequestOutcome,
-};
+pub use set::{CALLS_MAX, CallRoute, EndedLane, LaneCounters, LaneSet, RequestOutcome};
 pub use traffic::TrafficCounters;

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 
 use foldhash::fast::RandomState;
 
-use crate::frame::{FrameHeader, MESSAGE_LEN_MAX};
+use crate::frame::{FrameStamp, MESSAGE_LEN_MAX};
 use crate::inbox::LaneKey;
 use crate::partners::Partners;
 use crate::progress::Progress;
@@ -168,7 +168,8 @@ impl LaneSet {
     /// Counts a call to or from a partner over the bus. Returns true if the connection should ask
     /// for a lane to it.
     pub fn count_call(&mut self, partner: &str) -> bool {
-        !self.is_unsupported && self.partners.count(partner)
+        let has_lane = || self.lanes.iter().any(|lane| lane.has_name(partner));
+        !self.is_unsupported && !has_lane() && self.partners.count(partner)
     }
 
     /// Takes note of the answer to a request for a lane to `asked`.
@@ -265,14 +266,14 @@ impl LaneSet {
 
     /// True if a message of this length, with this number of descriptors, may travel on a lane.
     pub const fn fits(len: usize, descriptors: usize) -> bool {
-        len <= MESSAGE_LEN_MAX && descriptors <= DESCRIPTORS_MAX
+        len <= MESSAGE_LEN_MAX && descriptors == 0
     }
 
-    /// The header of a message that is sent on a lane now. `None` if the lane has ended.
-    pub fn header(&self, key: LaneKey) -> Option<FrameHeader> {
+    /// The stamp of a message that is sent on a lane now. `None` if the lane has ended.
+    pub fn stamp(&self, key: LaneKey) -> Option<FrameStamp> {
         let lane = self.lanes.iter().find(|lane| lane.key == key)?;
         let sent_at = u64::try_from(unix::clock::monotonic().as_nanos()).unwrap_or(u64::MAX);
-        Some(FrameHeader { behind: lane.of_partner.queued(), sent_at })
+        Some(FrameStamp { behind: lane.of_partner.queued(), sent_at })
     }
 
     /// The unique name of the connection at the other end of a lane, also of one that is ending.
@@ -354,6 +355,3 @@ const UNANSWERED_MAX: usize = CALLS_MAX;
 /// The number of calls of a connection that may wait for replies on its lanes. The bus resumes no
 /// more.
 pub const CALLS_MAX: usize = 4096;
-
-/// The number of descriptors of a message on a lane, as many as a bus accepts by default.
-pub const DESCRIPTORS_MAX: usize = 16;

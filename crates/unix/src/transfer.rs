@@ -19,7 +19,9 @@
 
 use crate::raw;
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{self, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, UCred, sendmsg};
+use rustix::net::{
+    self, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, UCred, sendmsg,
+};
 use rustix::process::{getegid, geteuid, getpid};
 use std::ffi::c_int;
 use std::io::{self, IoSlice};
@@ -94,23 +96,21 @@ pub fn receive_more(
     raw::receive_behind(socket.as_fd(), buffer, room, descriptors, wait).map(ReceiveOutcome::new)
 }
 
-/// Reads a packet from a `SOCK_SEQPACKET` socket into `buffer`, without waiting. Appends the
-/// descriptors that came along to `descriptors`, close-on-exec. Zero bytes are the end.
+/// Reads a packet from a `SOCK_SEQPACKET` socket into `buffer`, without waiting, and returns its
+/// length (recv(2)). Zero is the end. The rest of a packet that is longer than the buffer, and
+/// descriptors that came along, are discarded.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::WouldBlock`] if no packet has arrived, and the same error until one does.
-pub fn receive_packet(
-    socket: impl AsFd,
-    buffer: &mut [u8],
-    descriptors: &mut Vec<OwnedFd>,
-) -> io::Result<ReceiveOutcome> {
+pub fn receive_packet(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
-        match receive(&socket, buffer, descriptors, TransferWait::Never) {
+        match net::recv(&socket, &mut *buffer, RecvFlags::DONTWAIT) {
+            Ok((_, len)) => return Ok(len),
             // The peer closed while it had packets left to read. Unlike a stream, this socket tells
             // it once, before the packets that the peer has sent.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
-            outcome => return outcome,
+            Err(Errno::CONNRESET | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }

@@ -200,8 +200,20 @@ fn packets_of_a_peer_that_closes_with_unread_ones_arrive() {
     give(&there, b"last", &[]);
     drop(there);
     let mut buffer = [0; 10];
-    let mut take = || receive_packet(&here, &mut buffer, &mut Vec::new()).unwrap().bytes;
+    let mut take = || receive_packet(&here, &mut buffer).unwrap();
     assert_eq!([take(), take(), take()], [4, 0, 0]);
+}
+
+#[test]
+fn descriptors_of_packets_are_closed() {
+    let (here, there) = packet_pair().unwrap();
+    let (reader, writer) = io::pipe().unwrap();
+    let sent = send(&here, &[IoSlice::new(b"text")], &[writer.as_fd()], TransferWait::Never);
+    assert_eq!(sent.unwrap(), 4);
+    drop(writer);
+    assert_eq!(receive_packet(&there, &mut [0; 10]).unwrap(), 4);
+    // The pipe has no writer any more.
+    assert_eq!(io::read_to_string(reader).unwrap(), "");
 }
 
 #[test]

@@ -64,6 +64,9 @@ fn recognized_headers_are_valid_and_the_same_apart_from_numbers() {
         let found = known.recognize(&bytes);
         let serials = expected.map(|it| (it.serial(), it.reply_serial()));
         assert_eq!(found.map(|it| (it.serial, it.reply_serial)), serials, "{message:?}");
+        if let Some(parsed) = expected {
+            assert_eq!(known.validate_body(&bytes), parsed.validate_body(), "{message:?}");
+        }
         recognized += usize::from(found.is_some());
     }
     println!("{recognized} were recognized");

@@ -22,7 +22,6 @@ use std::rc::Rc;
 
 use client::ReceivedMessage;
 use client::core::{CallHandle, LaneUse, MessageDisposition, SubscriptionId};
-use client::wire::names::BusName;
 use kernel::machine::{self, Chance, KernelWorld, MachineActivity};
 use kernel::signals::ProcessSignal;
 
@@ -296,8 +295,8 @@ impl LaneWorld {
             LaneUse::On if chance.once_in(30) => LaneUse::Off,
             _ => LaneUse::On,
         };
-        let name = BusName::new(&program.connection.name).expect("a valid name");
-        program.connection.core.set_lane_use(program.lane_use, name);
+        let ProgramConnection { core, name, .. } = &mut program.connection;
+        core.set_lane_use(program.lane_use, name.as_name());
     }
 
     /// The programs whose handshake is complete, with their numbers.

@@ -4,14 +4,15 @@
 //! Each method is about one system call, so that the world can do anything between two of them.
 
 use std::io::IoSlice;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use client::core::{
-    ClientHandshake, Core, CoreConfig, HandshakeConfig, HandshakeStage, LaneUse, MessageDisposition,
+    ClientHandshake, Core, CoreConfig, HandshakeConfig, HandshakeStage, LaneTransmit, LaneUse,
+    MessageDisposition,
 };
 use client::wire::framer::Space;
-use client::wire::names::BusName;
+use client::wire::names::BusNameBuf;
 use client::wire::sasl::client::{AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies};
 use kernel::credentials::Ids;
 use kernel::machine::{self, SocketId};
@@ -23,7 +24,7 @@ use crate::setting::{BUS_SOCKET, OWNER};
 /// A connection that is established, with its lanes.
 pub(super) struct ProgramConnection {
     pub(super) core: Core<OwnedFd>,
-    pub(super) name: Box<str>,
+    pub(super) name: BusNameBuf,
     socket: SocketId,
     lanes: Vec<(LaneKey, Arc<[OwnedFd]>)>,
     /// True if the bus has closed the connection.
@@ -76,7 +77,7 @@ impl NewConnection {
             Ok(HandshakeStage::Established(established)) => {
                 let name = established.unique_name.expect("the bus has given a name");
                 let mut core = established.core;
-                core.set_lane_use(LaneUse::On, BusName::new(&name).expect("a valid name"));
+                core.set_lane_use(LaneUse::On, name.as_name());
                 ConnectionStage::Established(ProgramConnection {
                     core,
                     name,
@@ -120,24 +121,14 @@ impl ProgramConnection {
     }
 
     fn flush_lane(&mut self) -> bool {
-        let mut acted = false;
-        while let Some(transmit) = self.core.poll_lane_transmit() {
-            let lane = self.lanes.iter().find(|(key, _)| *key == transmit.key);
-            let header = transmit.header.to_bytes();
-            let slices = [IoSlice::new(&header), IoSlice::new(transmit.bytes)];
-            let descriptors: Vec<BorrowedFd<'_>> =
-                transmit.descriptors.iter().map(AsFd::as_fd).collect();
-            let send = |lane| transfer::send(lane, &slices, &descriptors, TransferWait::Never);
-            match lane.map(|(_, lane)| send(&lane[0])) {
-                Some(Ok(_)) => {
-                    self.core.lane_transmitted();
-                    self.on_lanes += 1;
-                }
-                Some(Err(_)) | None => self.core.lane_refused(),
-            }
-            acted = true;
-        }
-        acted
+        self.core.send_on_lane(|LaneTransmit { key, packet }| {
+            let lane = self.lanes.iter().find(|(other, _)| *other == key);
+            let packet = [IoSlice::new(packet)];
+            let send = |lane| transfer::send(lane, &packet, &[], TransferWait::Never);
+            let is_sent = lane.is_some_and(|(_, lane)| send(&lane[0]).is_ok());
+            self.on_lanes += usize::from(is_sent);
+            is_sent
+        })
     }
 
     /// The lanes that can be read now. If some must be read, no others.
@@ -160,17 +151,15 @@ impl ProgramConnection {
             return false;
         };
         let mut receiver = self.core.take_receiver().expect("nobody else reads");
-        let mut descriptors = Vec::new();
-        let space = receiver.packet_space(FRAME_LEN_MAX);
-        let received = transfer::receive_packet(&lane[0], space, &mut descriptors);
+        let received = transfer::receive_packet(&lane[0], receiver.packet_space(FRAME_LEN_MAX));
         let acted = match received {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 receiver.handle_empty_lane(key);
                 false
             }
-            Ok(received) if received.bytes > 0 => {
+            Ok(len) if len > 0 => {
                 let unread = || transfer::receivable(&lane[0]).expect("it is a socket");
-                receiver.handle_packet(key, received.bytes, descriptors, unread);
+                receiver.handle_packet(key, len, unread);
                 true
             }
             _ => {

@@ -64,7 +64,7 @@ impl LaneWorld {
         let others: Vec<(u32, Box<str>)> = self
             .connected()
             .filter(|(number, _)| *number != own)
-            .map(|(number, program)| (number, program.connection.name.clone()))
+            .map(|(number, program)| (number, program.connection.name.as_str().into()))
             .collect();
         if others.is_empty() {
             return;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use unix::clock;
 use wire::guid::Guid;
 use wire::message::Builder;
-use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use wire::names::{BusName, BusNameBuf, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
@@ -72,8 +72,7 @@ impl Connection {
     /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer)
     /// without a bus.
     pub fn name_on_bus(&self) -> Option<BusName<'_>> {
-        let name = self.shared.link.identity.latest().unique_name.as_deref()?;
-        Some(BusName::new(name).expect("the handshake checked the name"))
+        self.shared.link.identity.latest().unique_name.as_ref().map(BusNameBuf::as_name)
     }
 
     /// The GUID of the bus's address; `None` if the bus sent no valid one.

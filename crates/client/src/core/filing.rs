@@ -8,7 +8,6 @@ use wire::names::{BusName, ErrorName};
 use super::calls::{CallHandle, ReplyTarget};
 use super::incoming::{Incoming, ParsedHeader, PooledBytes};
 use super::known_headers::{MessageOrigin, RecognizedMessage};
-use super::receiver::LanePacket;
 use super::{Core, Ended, MessageDisposition, RECEIVER_TAKEN};
 
 /// A message that was cut from the received bytes.
@@ -89,19 +88,18 @@ impl<D> Core<D> {
         &mut self,
         look: impl FnOnce(&mut Self, ReadMessage<'_>) -> T,
     ) -> Option<(T, Incoming<D>)> {
-        while let Some((key, packet)) = self.next_packet() {
-            let LanePacket { bytes, descriptors } = packet;
+        while let Some((key, bytes)) = self.next_packet() {
             let recognized = self.known_headers.recognize(MessageOrigin::Lane, bytes.as_slice());
-            if let Some(recognized) = recognized.filter(|_| descriptors.is_empty()) {
+            if let Some(recognized) = recognized {
                 if !self.accept_recognized(key, &recognized, bytes.as_slice()) {
                     continue;
                 }
                 let seen = look(self, ReadMessage::Recognized(&recognized, bytes.as_slice()));
-                let incoming = Incoming::new(bytes, recognized.header, descriptors, self.epoch);
+                let incoming = Incoming::new(bytes, recognized.header, Vec::new(), self.epoch);
                 return Some((seen, incoming));
             }
             let message = match Message::parse(bytes.as_slice()) {
-                Ok(message) if self.accept(key, &message, descriptors.len()) => message,
+                Ok(message) if self.accept(key, &message) => message,
                 Ok(_) => continue,
                 Err(_) => {
                     self.fail_lane(key);
@@ -111,7 +109,7 @@ impl<D> Core<D> {
             let header = ParsedHeader::of(&message);
             let header = self.known_headers.remember(MessageOrigin::Lane, &message, header);
             let seen = look(self, ReadMessage::Parsed(&message));
-            return Some((seen, Incoming::new(bytes, header, descriptors, self.epoch)));
+            return Some((seen, Incoming::new(bytes, header, Vec::new(), self.epoch)));
         }
         None
     }

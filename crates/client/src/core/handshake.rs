@@ -2,7 +2,7 @@
 
 use wire::body::ReadError;
 use wire::guid::Guid;
-use wire::names::BusName;
+use wire::names::{BusName, BusNameBuf};
 use wire::sasl::client::{
     AuthenticationFailure, AuthenticationPlan, ClientConfig, ClientProgress, Cookies,
     FdNegotiation, SaslClient,
@@ -59,7 +59,7 @@ pub struct Established<D> {
     /// The state of the connection.
     pub core: Core<D>,
     /// The unique name that the bus assigned; `None` without a bus.
-    pub unique_name: Option<Box<str>>,
+    pub unique_name: Option<BusNameBuf>,
     /// The GUID of the server's address.
     pub guid: Option<Guid>,
 }
@@ -160,7 +160,7 @@ impl<D> ClientHandshake<D> {
             return Err(HandshakeError::Refused(error));
         }
         let (unique_name,) = reply.read::<(BusName<'_>,)>().map_err(HandshakeError::Name)?;
-        let unique_name = Some(unique_name.as_str().into());
+        let unique_name = Some(unique_name.into());
         Ok(HandshakeStage::Established(Established { core: self.core, unique_name, guid }))
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::{fmt, mem};
 
-use wire::body::{DecodeArgs, ReadError, Reader, UnixFd, Validator};
+use wire::body::{DecodeArgs, ReadError, Reader, UnixFd};
 use wire::endian::Endian;
 use wire::match_rule::MatchArgument;
 use wire::message::{Builder, Flags, Message, MessageType};
@@ -250,12 +250,6 @@ impl ParsedHeader {
     pub(super) const fn expects_reply(&self) -> bool {
         matches!(self.kind, MessageType::MethodCall)
             && !self.flags.contains(Flags::NO_REPLY_EXPECTED)
-    }
-
-    /// True if the body of the message in `bytes`, which has this header, is valid.
-    pub(super) fn has_valid_body(&self, bytes: &[u8]) -> bool {
-        let body = Validator::new(bytes, self.endian, self.body_start);
-        body.body(self.signature(bytes)).is_ok()
     }
 
     /// The signature of the body of the message in `bytes`, which has this header.

@@ -42,7 +42,8 @@ struct KnownMessage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct KnownHeaderId(NonZeroU64);
 
-/// A message with a known header. It has neither descriptors nor the flag `LANE_REPLY`.
+/// A message with a known header. It has neither descriptors nor the flag `LANE_REPLY`, and its
+/// body is valid.
 pub(super) struct RecognizedMessage {
     pub(super) header: ParsedHeader,
     /// The call that it answers, if it is a reply.
@@ -64,7 +65,8 @@ impl KnownHeaders {
         }
     }
 
-    /// The message in `bytes`, which are a whole message, if its header is known.
+    /// The message in `bytes`, which are a whole message, if its header is known. The body of a
+    /// message of a lane must be valid, too: the bus has not checked it.
     pub(super) fn recognize(
         &self,
         origin: MessageOrigin,
@@ -73,6 +75,9 @@ impl KnownHeaders {
         let known = self.of(origin);
         let recognize = |known: &KnownMessage| {
             let serials = known.header.recognize(bytes)?;
+            if origin == MessageOrigin::Lane && known.header.validate_body(bytes).is_err() {
+                return None;
+            }
             Some((known.parsed.with_serial(serials.serial), serials.reply_serial))
         };
         if let Some((header, answered_call)) = known.reply.as_ref().and_then(recognize) {

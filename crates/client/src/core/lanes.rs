@@ -5,16 +5,14 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use lane::{
-    CALLS_MAX, CallRoute, CheckedMessage, FrameHeader, LaneCounters, LaneKey, LaneSet,
-    RequestOutcome,
+    CALLS_MAX, CallRoute, CheckedMessage, LaneCounters, LaneKey, LaneSet, RequestOutcome, STAMP_LEN,
 };
 use wire::message::{Builder, FixedHeader, Flags, Message};
-use wire::names::BusName;
+use wire::names::{BusName, BusNameBuf};
 
 use super::calls::{CallHandle, ReplyTarget};
-use super::incoming::Incoming;
+use super::incoming::{Incoming, PooledBytes};
 use super::known_headers::RecognizedMessage;
-use super::receiver::LanePacket;
 use super::{Core, MessageDisposition, RECEIVER_TAKEN};
 
 /// Whether a connection asks for lanes.
@@ -32,7 +30,7 @@ pub(super) struct LaneTraffic<D> {
     lanes: LaneSet,
     lane_use: LaneUse,
     /// The unique name of the connection, once it has used lanes.
-    name: Option<Box<str>>,
+    name: Option<BusNameBuf>,
     pub(super) chosen: Option<ChosenLane>,
     opened: Vec<OpenedLane<D>>,
     /// True if a lane has ended whose socket is not closed yet.
@@ -48,15 +46,12 @@ pub(super) struct ChosenLane {
 }
 
 /// A message to send on a lane.
-pub struct LaneTransmit<'a, D> {
+#[derive(Clone, Copy, Debug)]
+pub struct LaneTransmit<'a> {
     /// The lane for the message.
     pub key: LaneKey,
-    /// The bytes before the message.
-    pub header: FrameHeader,
-    /// The bytes of the message.
-    pub bytes: &'a [u8],
-    /// The descriptors of the message.
-    pub descriptors: &'a [D],
+    /// The packet to send: the message and its stamp.
+    pub packet: &'a [u8],
 }
 
 /// A lane that the bus has opened.
@@ -98,7 +93,7 @@ impl<D> LaneTraffic<D> {
     /// Adds the sender to a message for a lane. On other messages the bus does that.
     pub(super) fn complete<'a>(&'a self, message: &Builder<'a>) -> Builder<'a> {
         match (&self.chosen, &self.name) {
-            (Some(_), Some(name)) => message.sender(BusName::new(name).expect("it was a name")),
+            (Some(_), Some(name)) => message.sender(name.as_name()),
             _ => *message,
         }
     }
@@ -114,8 +109,8 @@ impl<D> LaneTraffic<D> {
     }
 
     /// Continues to count the messages of a new connection, which has this unique name.
-    pub(super) fn resume(&mut self, new: Self, unique_name: &str) {
-        let name = self.name.take().map(|_| unique_name.into());
+    pub(super) fn resume(&mut self, new: Self, unique_name: Option<BusNameBuf>) {
+        let name = self.name.take().and(unique_name);
         *self = Self { name, lane_use: self.lane_use, ..new };
     }
 
@@ -131,7 +126,7 @@ impl<D> Core<D> {
     pub fn set_lane_use(&mut self, lane_use: LaneUse, name: BusName<'_>) {
         self.lanes.lane_use = lane_use;
         match lane_use {
-            LaneUse::On => self.lanes.name = Some(name.as_str().into()),
+            LaneUse::On => self.lanes.name = Some(name.into()),
             LaneUse::Off => {
                 let partners: Vec<Box<str>> = self.lanes.lanes.partners().map(Into::into).collect();
                 partners.iter().for_each(|partner| self.release_lane(partner));
@@ -139,36 +134,38 @@ impl<D> Core<D> {
         }
     }
 
-    /// The next message to send on a lane, if any. Then call
-    /// [`lane_transmitted`](Self::lane_transmitted) or [`lane_refused`](Self::lane_refused).
+    /// Calls `send` with the message that is to be sent on a lane, if there is one. It returns
+    /// whether the lane has accepted the packet; if not, the message goes to the bus. Returns true
+    /// if there was a message.
     #[inline]
-    pub fn poll_lane_transmit(&mut self) -> Option<LaneTransmit<'_, D>> {
-        let chosen = self.lanes.chosen?;
-        self.transmit_on_lane(chosen)
+    pub fn send_on_lane(&mut self, send: impl FnOnce(LaneTransmit<'_>) -> bool) -> bool {
+        let chosen = self.lanes.chosen;
+        if let Some(ChosenLane { key, .. }) = chosen {
+            match self.try_lane(key, send) {
+                true => self.lanes.chosen = None,
+                false => self.lane_refused(),
+            }
+        }
+        chosen.is_some()
     }
 
-    fn transmit_on_lane(&mut self, chosen: ChosenLane) -> Option<LaneTransmit<'_, D>> {
-        let ChosenLane { key, .. } = chosen;
-        let Some(header) = self.lanes.lanes.header(key) else {
-            self.lane_refused();
-            return None;
-        };
-        let transmit = self.outgoing.transmit()?;
-        let (bytes, descriptors) = (transmit.bytes, transmit.descriptors);
-        Some(LaneTransmit { key, header, bytes, descriptors })
-    }
-
-    /// Records that the message was sent on its lane.
-    pub fn lane_transmitted(&mut self) {
-        if self.lanes.chosen.take().is_some() {
-            let len = self.outgoing.len();
+    fn try_lane(&mut self, key: LaneKey, send: impl FnOnce(LaneTransmit<'_>) -> bool) -> bool {
+        let Some(stamp) = self.lanes.lanes.stamp(key) else { return false };
+        let len = self.outgoing.len();
+        self.outgoing.bytes.extend_from_slice(&stamp.to_bytes());
+        let transmit = self.outgoing.transmit();
+        let is_sent =
+            transmit.is_some_and(|transmit| send(LaneTransmit { key, packet: transmit.bytes }));
+        self.outgoing.bytes.truncate(self.outgoing.bytes.len() - STAMP_LEN);
+        if is_sent {
             self.outgoing.transmitted(len);
             self.lanes.lanes.count_lane_sent(len);
         }
+        is_sent
     }
 
     /// Records that the message could not be sent on its lane, so that it goes to the bus.
-    pub fn lane_refused(&mut self) {
+    fn lane_refused(&mut self) {
         if let Some(chosen) = self.lanes.chosen.take() {
             self.lanes.lanes.count_sent();
             let bus = |serial| self.calls.set_route(serial, CallRoute::Bus);
@@ -333,7 +330,7 @@ impl<D> Core<D> {
     }
 
     /// Takes the next packet of a lane, if it is its turn.
-    pub(super) fn next_packet(&mut self) -> Option<(LaneKey, LanePacket<D>)> {
+    pub(super) fn next_packet(&mut self) -> Option<(LaneKey, PooledBytes)> {
         let receiver = self.receiver.as_mut()?;
         let lanes = &self.lanes.lanes;
         let due = receiver.inbox.take_due(lanes.received(), || lanes.queued());
@@ -354,16 +351,14 @@ impl<D> Core<D> {
         route.is_none_or(|route| self.lanes.lanes.may_answer(route, sender))
     }
 
-    /// Takes note of the message in a packet with this many descriptors. Returns false if it must
-    /// be ignored.
-    pub(super) fn accept(&mut self, key: LaneKey, message: &Message<'_>, count: usize) -> bool {
-        let checked = CheckedMessage::of(message, self.lanes.lanes.partner(key), count);
+    /// Takes note of the message in a packet. Returns false if it must be ignored.
+    pub(super) fn accept(&mut self, key: LaneKey, message: &Message<'_>) -> bool {
+        let checked = CheckedMessage::of(message, self.lanes.lanes.partner(key));
         self.accept_checked(key, checked, message.reply_serial(), message.bytes().len())
     }
 
-    /// Like [`accept`](Self::accept), for the message in `bytes` with a known header and without
-    /// descriptors. The same header was accepted before, but not its body, and maybe on another
-    /// lane.
+    /// Like [`accept`](Self::accept), for the message in `bytes` with a known header. The same
+    /// header was accepted before, but maybe on another lane.
     pub(super) fn accept_recognized(
         &mut self,
         key: LaneKey,
@@ -372,11 +367,10 @@ impl<D> Core<D> {
     ) -> bool {
         let RecognizedMessage { header, answered_call } = message;
         let is_of_partner = self.lanes.lanes.partner(key) == header.sender(bytes);
-        let checked =
-            (is_of_partner && header.has_valid_body(bytes)).then(|| match header.expects_reply() {
-                true => CheckedMessage::Call(header.serial()),
-                false => CheckedMessage::Other,
-            });
+        let checked = is_of_partner.then(|| match header.expects_reply() {
+            true => CheckedMessage::Call(header.serial()),
+            false => CheckedMessage::Other,
+        });
         self.accept_checked(key, checked, *answered_call, bytes.len())
     }
 

@@ -497,7 +497,7 @@ impl<D> Core<D> {
 impl<D> Core<D> {
     /// The next bytes to send, if any.
     ///
-    /// A message that [`poll_lane_transmit`](Self::poll_lane_transmit) returns must be sent first.
+    /// Call [`send_on_lane`](Self::send_on_lane) before.
     pub fn poll_transmit(&self) -> Option<Transmit<'_, D>> {
         self.outgoing.transmit()
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use lane::{BusyPoll, FrameHeader, LaneFrame, LaneInbox, LaneKey};
+use lane::{BusyPoll, FrameStamp, LaneFrame, LaneInbox, LaneKey};
 use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
 use wire::message::{InvalidMessage, Message};
 
@@ -18,7 +18,7 @@ pub struct Receiver<D> {
     arrived: VecDeque<D>,
     /// The space for a packet of a lane; empty until it is needed.
     packet: Vec<u8>,
-    pub(super) inbox: LaneInbox<LanePacket<D>>,
+    pub(super) inbox: LaneInbox<PooledBytes>,
     /// Lanes from which everything was read, because they were shut down.
     pub(super) ended: Vec<LaneKey>,
     /// True if bytes of the bus were received since the last complete message was cut.
@@ -28,12 +28,6 @@ pub struct Receiver<D> {
     /// The lane of the latest packet.
     pub(super) latest_lane: Option<LaneKey>,
     busy_poll: BusyPoll,
-}
-
-/// A received message of a lane, with its descriptors.
-pub(super) struct LanePacket<D> {
-    pub(super) bytes: PooledBytes,
-    pub(super) descriptors: Vec<D>,
 }
 
 impl<D> Receiver<D> {
@@ -132,22 +126,16 @@ impl<D> Receiver<D> {
         &mut self.packet[..len]
     }
 
-    /// Records a packet of `len` bytes that was read into [`packet_space`](Self::packet_space), and
-    /// its descriptors. A packet that is too short ends the lane. `unread` is the length of the
-    /// packets that are still in the socket.
-    pub fn handle_packet(
-        &mut self,
-        key: LaneKey,
-        len: usize,
-        descriptors: Vec<D>,
-        unread: impl Fn() -> u64,
-    ) {
+    /// Records a packet of `len` bytes that was read into [`packet_space`](Self::packet_space). A
+    /// packet that is too short ends the lane. `unread` is the length of the packets that are still
+    /// in the socket.
+    pub fn handle_packet(&mut self, key: LaneKey, len: usize, unread: impl Fn() -> u64) {
         self.packets += 1;
         self.latest_lane = Some(key);
-        match FrameHeader::split(&self.packet[..len]) {
-            Some((header, message)) => {
-                let bytes = PooledBytes::copy_of(message);
-                let frame = LaneFrame { header, len, message: LanePacket { bytes, descriptors } };
+        match FrameStamp::split(&self.packet[..len]) {
+            Some((message, stamp)) => {
+                let message = PooledBytes::copy_of(message);
+                let frame = LaneFrame { stamp, len, message };
                 self.inbox.add(key, frame, self.has_bytes, unread);
             }
             None => self.handle_lane_end(key),

@@ -141,7 +141,7 @@ impl<D> Core<D> {
     /// restore rules and names are queued before the messages that were queued meanwhile.
     pub fn resume(&mut self, established: Established<D>) {
         let Established { core, unique_name, .. } = established;
-        self.lanes.resume(core.lanes, unique_name.as_deref().unwrap_or_default());
+        self.lanes.resume(core.lanes, unique_name.clone());
         let stage = mem::take(&mut self.restoration.stage);
         let RestorationStage::Interrupted(lost) = stage else { return };
         self.receiver = core.receiver;
@@ -154,7 +154,7 @@ impl<D> Core<D> {
         self.subscriptions.mark_reconnection();
         let report = Reconnection {
             reason: lost.reason,
-            unique_name: unique_name.unwrap_or_default().into(),
+            unique_name: unique_name.map(|name| name.to_string()).unwrap_or_default(),
             lost_names: Vec::new(),
             refused_rules: Vec::new(),
         };

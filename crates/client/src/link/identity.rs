@@ -3,18 +3,19 @@
 use std::sync::OnceLock;
 
 use wire::guid::Guid;
+use wire::names::BusNameBuf;
 
 /// The unique name of a connection and the GUID of its server. After the bus went away, the
 /// connection gets new ones. Earlier ones stay, because they may be borrowed.
 pub(crate) struct ConnectionIdentity {
-    /// The unique name, a valid bus name; `None` without a bus.
-    pub(crate) unique_name: Option<Box<str>>,
+    /// `None` without a bus.
+    pub(crate) unique_name: Option<BusNameBuf>,
     pub(crate) guid: Option<Guid>,
     next: OnceLock<Box<Self>>,
 }
 
 impl ConnectionIdentity {
-    pub(crate) const fn new(unique_name: Option<Box<str>>, guid: Option<Guid>) -> Self {
+    pub(crate) const fn new(unique_name: Option<BusNameBuf>, guid: Option<Guid>) -> Self {
         Self { unique_name, guid, next: OnceLock::new() }
     }
 
@@ -50,16 +51,22 @@ impl Drop for ConnectionIdentity {
 
 #[cfg(test)]
 mod tests {
+    use wire::names::BusName;
+
     use super::*;
 
     #[test]
     fn earlier_names_stay_valid() {
-        let identity = ConnectionIdentity::new(Some(":1.0".into()), None);
-        let first = &identity.latest().unique_name;
-        for number in 1..5 {
-            identity.add(ConnectionIdentity::new(Some(format!(":1.{number}").into()), None));
-        }
-        let names = [first, &identity.latest().unique_name].map(Option::as_deref);
+        let identity = |number| {
+            let name = format!(":1.{number}");
+            let name = BusName::new(&name).expect("a name");
+            ConnectionIdentity::new(Some(name.into()), None)
+        };
+        let all = identity(0);
+        let first = &all.latest().unique_name;
+        (1..5).for_each(|number| all.add(identity(number)));
+        let names =
+            [first, &all.latest().unique_name].map(|it| it.as_ref().map(BusNameBuf::as_str));
         assert_eq!(names, [Some(":1.0"), Some(":1.4")]);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lane::{FRAME_LEN_MAX, LaneCounters, LaneKey};
 use unix::poll::{Interest, Poller, wait_for_data, which_have_data};
-use unix::transfer::{self, DescriptorDelivery, TransferWait};
+use unix::transfer::{self, TransferWait};
 
 use super::socket::{BusSocket, SocketReadOutcome};
 use super::{ConnectionLink, LinkState};
@@ -117,14 +117,11 @@ impl LaneSockets {
     }
 
     /// Sends a message on its lane. Returns false if the lane is full or has ended.
-    fn send(&self, transmit: &LaneTransmit<'_, OwnedFd>) -> bool {
+    fn send(&self, LaneTransmit { key, packet }: LaneTransmit<'_>) -> bool {
         let sockets = self.read();
-        let Some(lane) = sockets.iter().find(|lane| lane.key == transmit.key) else { return false };
-        let header = transmit.header.to_bytes();
-        let slices = [IoSlice::new(&header), IoSlice::new(transmit.bytes)];
-        let descriptors: Vec<BorrowedFd<'_>> =
-            transmit.descriptors.iter().map(AsFd::as_fd).collect();
-        transfer::send(lane.socket(), &slices, &descriptors, TransferWait::Never).is_ok()
+        let Some(lane) = sockets.iter().find(|lane| lane.key == key) else { return false };
+        let packet = [IoSlice::new(packet)];
+        transfer::send(lane.socket(), &packet, &[], TransferWait::Never).is_ok()
     }
 
     /// Reads from the bus and from the lanes, like [`BusSocket::receive`] does from the bus. A
@@ -187,19 +184,15 @@ impl LaneSocket {
 
     /// Reads a packet without waiting.
     fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> LaneRead {
-        let mut descriptors = Vec::new();
-        let space = receiver.packet_space(FRAME_LEN_MAX);
-        match transfer::receive_packet(self.socket(), space, &mut descriptors) {
+        match transfer::receive_packet(self.socket(), receiver.packet_space(FRAME_LEN_MAX)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 receiver.handle_empty_lane(self.key);
                 LaneRead::Empty
             }
-            Ok(received)
-                if received.bytes > 0 && received.descriptors == DescriptorDelivery::Complete =>
-            {
+            Ok(len) if len > 0 => {
                 // It does not fail for a socket. Without the length, the rest is taken for later.
                 let unread = || transfer::receivable(self.socket()).unwrap_or(0);
-                receiver.handle_packet(self.key, received.bytes, descriptors, unread);
+                receiver.handle_packet(self.key, len, unread);
                 LaneRead::Packet
             }
             _ => {
@@ -343,12 +336,7 @@ impl ConnectionLink {
 
     /// Sends the message that may travel on a lane, if there is one.
     pub(crate) fn send_on_lane(&self, state: &mut LinkState) {
-        while let Some(transmit) = state.core.poll_lane_transmit() {
-            match self.lanes.send(&transmit) {
-                true => state.core.lane_transmitted(),
-                false => state.core.lane_refused(),
-            }
-        }
+        state.core.send_on_lane(|transmit| self.lanes.send(transmit));
     }
 
     /// Adds the lanes that the bus has opened, and closes those that have ended.

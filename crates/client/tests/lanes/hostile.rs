@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use diligence_client::wire::message::{Builder, Flags};
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::{CallOptions, Connection, IncomingCall, LaneUse, NameFlags};
-use lane::FrameHeader;
+use lane::FrameStamp;
+use unix::poll::wait_for_data;
 use unix::transfer::{self, TransferWait};
 
 use super::{NAME, call, echo, service, start, with_lane};
@@ -51,9 +52,9 @@ impl Attacker {
     }
 
     /// Sends a packet, with descriptors.
-    fn send(&self, header: FrameHeader, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
-        let header = header.to_bytes();
-        let slices = [IoSlice::new(&header), IoSlice::new(message)];
+    fn send(&self, stamp: FrameStamp, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
+        let stamp = stamp.to_bytes();
+        let slices = [IoSlice::new(message), IoSlice::new(&stamp)];
         let sent = transfer::send(&self.lane, &slices, descriptors, TransferWait::Never);
         sent.expect("the lane is open and has room");
     }
@@ -75,8 +76,8 @@ impl Attacker {
     }
 }
 
-const fn now() -> FrameHeader {
-    FrameHeader { behind: 0, sent_at: 1 }
+const fn now() -> FrameStamp {
+    FrameStamp { behind: 0, sent_at: 1 }
 }
 
 /// Sets a value, also if the test fails.
@@ -191,17 +192,32 @@ fn messages_of_others_end_the_lane() {
 }
 
 #[test]
-fn descriptors_that_are_not_announced_end_the_lane() {
-    let file = |attacker: &Attacker| {
-        let bytes = message(attacker.own_name(), Flags::NONE, 0);
+fn descriptors_that_are_announced_end_the_lane() {
+    let announced = |attacker: &Attacker| {
+        let bytes = message(attacker.own_name(), Flags::NONE, 1);
         attacker.send(now(), &bytes, &[attacker.connection.as_fd()]);
     };
-    check(file, true);
-    let none = |attacker: &Attacker| {
+    check(announced, true);
+    let missing = |attacker: &Attacker| {
         let bytes = message(attacker.own_name(), Flags::NONE, 1);
         attacker.send(now(), &bytes, &[]);
     };
-    check(none, true);
+    check(missing, true);
+}
+
+#[test]
+fn descriptors_that_are_not_announced_are_closed() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let _service = service(&bus, LaneUse::On, echo);
+    let attacker = Attacker::connect(&bus);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let bytes = message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0);
+    attacker.send(now(), &bytes, &[writer.as_fd()]);
+    drop(writer);
+    call(&attacker.connection, "Echo", 8);
+    // At its end, a pipe can be read.
+    let ended = wait_for_data([reader.as_fd()], Some(PATIENCE)).expect("a pipe");
+    assert_eq!(ended, 1, "the service keeps the descriptor");
 }
 
 #[test]
@@ -255,15 +271,15 @@ fn messages_of_the_partner_of_another_lane_end_the_lane() {
 
 #[test]
 fn lies_about_the_order_delay_only_the_liar() {
-    for header in [
-        FrameHeader { behind: u64::MAX, sent_at: u64::MAX },
-        FrameHeader { behind: 0, sent_at: 0 },
-        FrameHeader { behind: u64::MAX, sent_at: 0 },
+    for stamp in [
+        FrameStamp { behind: u64::MAX, sent_at: u64::MAX },
+        FrameStamp { behind: 0, sent_at: 0 },
+        FrameStamp { behind: u64::MAX, sent_at: 0 },
     ] {
         let flood = |attacker: &Attacker| {
             for _ in 0..5 {
                 attacker.send(
-                    header,
+                    stamp,
                     &message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0),
                     &[],
                 );
@@ -285,8 +301,8 @@ fn floods_of_lies_about_the_order_do_not_keep_a_program_from_others() {
         for attacker in &attackers {
             scope.spawn(|| {
                 let bytes = message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0);
-                let header = FrameHeader::default().to_bytes();
-                let slices = [IoSlice::new(&header), IoSlice::new(&bytes)];
+                let stamp = FrameStamp::default().to_bytes();
+                let slices = [IoSlice::new(&bytes), IoSlice::new(&stamp)];
                 while !is_over.load(Ordering::Relaxed) {
                     match transfer::send(&attacker.lane, &slices, &[], TransferWait::Never) {
                         Ok(_) => drop(sent.fetch_add(1, Ordering::Relaxed)),
@@ -346,8 +362,8 @@ fn replies_to_calls_of_others_are_dropped() {
             .sender(attacker.own_name())
             .write(&mut bytes, NonZeroU32::MIN, &(666_u64,))
             .expect("a valid message");
-        let header = now().to_bytes();
-        let slices = [IoSlice::new(&header), IoSlice::new(&bytes)];
+        let stamp = now().to_bytes();
+        let slices = [IoSlice::new(&bytes), IoSlice::new(&stamp)];
         while transfer::send(&attacker.lane, &slices, &[], TransferWait::Never).is_err() {
             thread::sleep(Duration::from_millis(1));
         }

@@ -223,7 +223,7 @@ fn a_reply_does_not_overtake_the_signal_before_it() {
 }
 
 #[test]
-fn descriptors_pass_on_a_lane_in_both_directions() {
+fn descriptors_pass_beside_a_lane_in_both_directions() {
     let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
@@ -236,13 +236,15 @@ fn descriptors_pass_on_a_lane_in_both_directions() {
             .destination(BusName::new(NAME).expect("a name"));
         let descriptors: Vec<OwnedFd> = vec![reader.into()];
         let options = CallOptions { descriptors, ..CallOptions::default() };
-        let call = connection.start_call(&message, &(UnixFd(0),), options);
-        let reply = call.expect("the connection lives").wait().expect("a reply");
+        let shout = connection.start_call(&message, &(UnixFd(0),), options);
+        let reply = shout.expect("the connection lives").wait().expect("a reply");
         let mut text = String::new();
         let file = reply.descriptors()[0].try_clone().expect("a file");
         File::from(file).read_to_string(&mut text).expect("the pipe has ended");
         assert_eq!(text, "TEXT");
+        call(&connection, "Echo", 7);
     }
+    assert_eq!(connection.lane_count(), 1);
 }
 
 #[test]

@@ -11,20 +11,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lane::{
-    BusyPoll, CALLS_MAX, CallRoute, CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters,
+    BusyPoll, CALLS_MAX, CallRoute, CheckedMessage, FRAME_LEN_MAX, FrameStamp, LaneCounters,
     LaneFrame, LaneInbox, LaneKey, LaneSet, RequestOutcome,
 };
 use rustix::event::{EventfdFlags, eventfd};
 use sys::poll::{Interest, Poller, which_have_data};
-use sys::transfer::{self, DescriptorDelivery, TransferWait};
+use sys::transfer::{self, TransferWait};
 use wire::Message;
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
 
-use super::{ConnectionState, DBusConnection, MESSAGE_FDS_MAX};
+use super::{ConnectionState, DBusConnection};
 use crate::message::{DBusMessageContent, HeaderField, HeaderValue, MessageRef, code, kind};
 use crate::misc::variable;
-use crate::transport::{ReceiveLimits, TransferState};
+use crate::transport::TransferState;
 
 /// The lanes of a connection, and the messages that wait for their turn.
 #[derive(Default)]
@@ -180,7 +180,7 @@ impl MergedLanes {
     }
 
     /// Reads the lanes that must be read before the next message is processed.
-    fn fill_inbox(&mut self, limits: ReceiveLimits) -> InboxFilling {
+    fn fill_inbox(&mut self, message_bytes_max: usize) -> InboxFilling {
         loop {
             let unread: Vec<LaneKey> = self.inbox.unread().collect();
             let ready = match unread.as_slice() {
@@ -200,7 +200,7 @@ impl MergedLanes {
             for (_, &key) in unread.iter().enumerate().filter(|(order, _)| is_ready(order)) {
                 let Some(socket) = self.socket_of(key).cloned() else { continue };
                 let partner = self.lanes.partner(key);
-                match receive(&socket, &mut self.packet, partner, limits) {
+                match receive(&socket, &mut self.packet, partner, message_bytes_max) {
                     PacketRead::Nothing => self.inbox.note_empty(key),
                     PacketRead::Message(frame) => {
                         // It does not fail for a socket. Without the length, the rest is for later.
@@ -284,32 +284,26 @@ fn receive(
     socket: &OwnedFd,
     packet: &mut Vec<u8>,
     partner: Option<&str>,
-    limits: ReceiveLimits,
+    message_bytes_max: usize,
 ) -> PacketRead {
     packet.resize(FRAME_LEN_MAX, 0);
-    let mut fds = Vec::new();
-    let len = match transfer::receive_packet(socket, packet, &mut fds) {
+    let len = match transfer::receive_packet(socket, packet) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return PacketRead::Nothing,
-        Ok(received) if received.descriptors == DescriptorDelivery::Truncated => {
-            return PacketRead::Invalid;
-        }
-        Ok(received) if received.bytes > 0 => received.bytes,
+        Ok(len) if len > 0 => len,
         _ => return PacketRead::Ended,
     };
-    let Some((header, bytes)) = FrameHeader::split(&packet[..len]) else {
+    let Some((bytes, stamp)) = FrameStamp::split(&packet[..len]) else {
         return PacketRead::Invalid;
     };
     let Ok(message) = Message::parse(bytes) else { return PacketRead::Invalid };
-    let Some(role) = CheckedMessage::of(&message, partner, fds.len()) else {
-        return PacketRead::Invalid;
-    };
-    if bytes.len() > limits.message_bytes || fds.len() > limits.message_fds {
+    let Some(role) = CheckedMessage::of(&message, partner) else { return PacketRead::Invalid };
+    if bytes.len() > message_bytes_max {
         return PacketRead::Invalid;
     }
-    match DBusMessageContent::of(&message, fds) {
+    match DBusMessageContent::of(&message, Vec::new()) {
         Ok(content) => {
             let message = LaneMessage { content, bytes: bytes.len(), role };
-            PacketRead::Message(LaneFrame { header, len, message })
+            PacketRead::Message(LaneFrame { stamp, len, message })
         }
         Err(_) => PacketRead::Invalid,
     }
@@ -331,18 +325,17 @@ impl ConnectionState {
         if waits && !has_room() {
             return false;
         }
+        let answered = NonZeroU32::new(content.reply_serial()).filter(|_| content.is_reply());
+        let Some(key) = merged.lanes.route(destination, answered) else { return false };
         let header = content.header_with(merged.sender.as_ref());
         if !LaneSet::fits(header.len() + content.body.len(), content.fds.len()) {
             return false;
         }
-        let answered = NonZeroU32::new(content.reply_serial()).filter(|_| content.is_reply());
-        let Some(key) = merged.lanes.route(destination, answered) else { return false };
         let lane = merged.sockets.iter().find(|lane| lane.key == key);
-        let (Some(frame), Some(lane)) = (merged.lanes.header(key), lane) else { return false };
-        let frame = frame.to_bytes();
-        let slices = [&frame[..], &header, &content.body].map(std::io::IoSlice::new);
-        let fds: Vec<_> = content.fds.iter().map(AsFd::as_fd).collect();
-        if transfer::send(&lane.socket, &slices, &fds, TransferWait::Never).is_err() {
+        let (Some(stamp), Some(lane)) = (merged.lanes.stamp(key), lane) else { return false };
+        let stamp = stamp.to_bytes();
+        let slices = [&header, &content.body, &stamp[..]].map(std::io::IoSlice::new);
+        if transfer::send(&lane.socket, &slices, &[], TransferWait::Never).is_err() {
             return false;
         }
         merged.lanes.count_lane_sent(header.len() + content.body.len());
@@ -513,7 +506,7 @@ impl ConnectionState {
                     }
                     _ => {}
                 }
-                match self.lanes.fill_inbox(self.limits) {
+                match self.lanes.fill_inbox(self.limits.message_bytes) {
                     InboxFilling::Complete => {}
                     InboxFilling::Ended(key) => {
                         self.end_lane(key);
@@ -662,10 +655,7 @@ fn is_ordinary(content: &DBusMessageContent) -> bool {
     };
     let is_known = |field: &HeaderField| (code::PATH..=code::UNIX_FDS).contains(&field.code);
     let fds = content.number(code::UNIX_FDS).unwrap_or_default() as usize;
-    is_complete
-        && content.fields.iter().all(is_known)
-        && fds == content.fds.len()
-        && fds <= MESSAGE_FDS_MAX
+    is_complete && content.fields.iter().all(is_known) && fds == content.fds.len()
 }
 
 impl DBusMessageContent {

@@ -50,8 +50,13 @@ impl<'a> Validator<'a> {
     /// # Errors
     ///
     /// If a value is invalid, or the bytes do not end with the last value.
-    pub fn body(mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {
-        self.values(types.as_bytes(), 0)?;
+    pub fn body(self, types: Signature<'_>) -> Result<(), InvalidMessage> {
+        self.body_of(types.as_bytes())
+    }
+
+    /// Like [`body`](Self::body), for the bytes of a valid signature.
+    pub(crate) fn body_of(mut self, types: &[u8]) -> Result<(), InvalidMessage> {
+        self.values(types, 0)?;
         if !self.rest.is_empty() {
             return Err(InvalidReason::BodyTooLong.at(self.at()));
         }

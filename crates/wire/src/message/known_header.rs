@@ -5,7 +5,9 @@ use core::num::NonZeroU32;
 use core::ops::Range;
 
 use super::fixed::at;
-use super::{FixedHeader, Message};
+use super::{FixedHeader, InvalidMessage, Message};
+use crate::body::Validator;
+use crate::endian::Endian;
 
 /// A valid header, to recognize headers that differ from it only in the serials and in the length
 /// of the body. The replies of one program to another often have such headers. Comparing a header is
@@ -16,6 +18,8 @@ pub struct KnownHeader {
     bytes: Vec<u8>,
     /// The offset of the value of REPLY_SERIAL.
     reply_serial_at: Option<usize>,
+    /// The place of the type codes in the value of SIGNATURE; empty without this field.
+    types: Range<usize>,
 }
 
 /// The serials in a recognized header.
@@ -33,6 +37,14 @@ impl KnownHeader {
         self.bytes.clear();
         self.bytes.extend_from_slice(message.header_bytes());
         self.reply_serial_at = message.fields.reply_serial_at;
+        let types = message.signature().as_bytes();
+        self.types = match types.is_empty() {
+            true => 0..0,
+            false => {
+                let start = types.as_ptr().addr() - message.bytes().as_ptr().addr();
+                start..start + types.len()
+            }
+        };
     }
 
     /// The serials in the header of `message`, if this header is the same apart from them and from
@@ -57,5 +69,19 @@ impl KnownHeader {
         };
         let is_whole = message.len() == fixed.message_len();
         is_whole.then_some(HeaderSerials { serial: fixed.serial, reply_serial })
+    }
+
+    /// Checks the body of a [recognized](Self::recognize) message, like [`Message::validate_body`].
+    ///
+    /// # Errors
+    ///
+    /// If a value of the body is invalid, or the body is longer than its values.
+    pub fn validate_body(&self, message: &[u8]) -> Result<(), InvalidMessage> {
+        let Some(endian) = self.bytes.first().and_then(|mark| Endian::from_mark(*mark)) else {
+            // Without a header, nothing was recognized.
+            return Ok(());
+        };
+        let body = Validator::new(message, endian, self.bytes.len());
+        body.body_of(&self.bytes[self.types.clone()])
     }
 }

@@ -260,6 +260,34 @@ impl<'a> ObjectPath<'a> {
     }
 }
 
+/// The name of a connection that owns its text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BusNameBuf(Box<str>);
+
+impl BusNameBuf {
+    /// The name as a borrowed [`BusName`].
+    pub fn as_name(&self) -> BusName<'_> {
+        BusName(&self.0)
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<BusName<'_>> for BusNameBuf {
+    fn from(name: BusName<'_>) -> Self {
+        Self(name.0.into())
+    }
+}
+
+impl fmt::Display for BusNameBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// An object path that owns its text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ObjectPathBuf(Box<str>);
