@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use diligence_client::core::{
-    CallDeadline, CallHandle, ClientHandshake, Core, CoreConfig, Ended, HandshakeConfig,
-    HandshakeError, HandshakeStage, MessageDisposition, NoReply, SendError, SignalDelivery,
-    SubscriptionId,
+    CallDeadline, CallHandle, ClientHandshake, Core, CoreConfig, Ended, Established,
+    HandshakeConfig, HandshakeError, HandshakeStage, Incoming, MessageDisposition, NoReply,
+    SendError, SignalDelivery, SubscriptionId,
 };
 use diligence_client::wire::body::{EncodeArgs, Value};
 use diligence_client::wire::framer::{Frame, Framer, FramerLimits};
@@ -499,6 +499,36 @@ fn queues_of_signals_and_requests_are_bounded() {
     assert_eq!(script.sent(), [format!("#2 {refusal}")]);
     let request = script.core.poll_request().expect("the first");
     assert_eq!(request.member(), Some("A"));
+}
+
+#[test]
+fn an_interrupted_connection_keeps_nothing_of_its_bus() {
+    let mut script = CoreScript::new();
+    let caller = BusName::new(":1.7").unwrap();
+    assert_eq!(script.receive(&call("A").sender(caller), &()), MessageDisposition::Request);
+    // A whole message and the first bytes of another.
+    let mut unread = Vec::new();
+    call("B").sender(caller).write(&mut unread, NonZeroU32::MIN, &()).unwrap();
+    unread.extend_from_within(..20);
+    assert_eq!(script.core.space().put(&unread), unread.len());
+    script.core.handle_received(unread.len(), []);
+    script.core.interrupt(Ended::Closed);
+    let CoreScript { core, .. } = CoreScript::new();
+    script.core.resume(Established { core, unique_name: None, guid: None });
+    assert_eq!(script.core.poll_message(), Some(MessageDisposition::Reconnected));
+    assert_eq!(script.receive(&call("C").sender(caller), &()), MessageDisposition::Request);
+    let member = |request: Incoming<_>| request.member().map(str::to_owned);
+    assert_eq!(script.core.poll_request().and_then(member).as_deref(), Some("C"));
+    assert!(script.core.poll_request().is_none());
+}
+
+/// The bytes that a reader has would be taken for bytes of the next connection.
+#[test]
+#[should_panic(expected = "only one reader uses the receiver")]
+fn a_connection_that_is_read_from_cannot_be_interrupted() {
+    let mut core = CoreScript::new().core;
+    let _receiver = core.take_receiver().expect("nobody reads");
+    core.interrupt(Ended::Closed);
 }
 
 #[test]
