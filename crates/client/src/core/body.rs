@@ -3,8 +3,11 @@
 use std::num::NonZeroU32;
 
 use wire::body::{EncodeArgs, Value, Writer};
+use wire::endian::Endian;
 use wire::message::{Builder, WriteError};
 use wire::signature::Signature;
+
+use super::incoming::PooledBytes;
 
 /// The arguments of a message: a tuple of Rust types, or [`Values`].
 pub trait MessageBody {
@@ -81,20 +84,33 @@ impl MessageBody for Values<'_> {
     }
 }
 
-/// A body that a function writes, with its signature. The function must write values of these
-/// types.
-pub(crate) struct WrittenBody<'s, F> {
-    pub(crate) signature: Signature<'s>,
-    pub(crate) write: F,
+/// A body that was encoded before the connection is locked. Values that code of the program writes,
+/// such as properties, must not be written later: that code can wait for other threads, and use the
+/// connection.
+pub(crate) struct EncodedBody<'s> {
+    signature: Signature<'s>,
+    values: Result<PooledBytes, WriteError>,
 }
 
-impl<F: Fn(&mut Writer<'_>)> MessageBody for WrittenBody<'_, F> {
+impl<'s> EncodedBody<'s> {
+    /// Encodes the values that `write` writes, which must have the types `signature`.
+    pub(crate) fn new(signature: Signature<'s>, write: impl FnOnce(&mut Writer<'_>)) -> Self {
+        let mut values = PooledBytes::empty();
+        let mut writer = Writer::new(values.buffer(), Endian::NATIVE);
+        write(&mut writer);
+        let finished = writer.finish();
+        Self { signature, values: finished.map(|()| values) }
+    }
+}
+
+impl MessageBody for EncodedBody<'_> {
     fn write(
         &self,
         message: &Builder<'_>,
         out: &mut Vec<u8>,
         serial: NonZeroU32,
     ) -> Result<(), WriteError> {
-        message.write_with(out, serial, self.signature, |writer| (self.write)(writer))
+        let values = self.values.as_ref().map_err(|error| *error)?;
+        message.write_with(out, serial, self.signature, |writer| writer.encoded(values.as_slice()))
     }
 }

@@ -315,11 +315,20 @@ impl PooledBytes {
     }
 
     pub(super) fn joined<const PARTS: usize>(parts: [&[u8]; PARTS]) -> Self {
+        let mut joined = Self::empty();
+        parts.into_iter().for_each(|part| joined.0.extend_from_slice(part));
+        joined
+    }
+
+    /// An unused buffer, for bytes that are written one after the other.
+    pub(super) fn empty() -> Self {
         // A thread that ends has no unused buffers any more.
         let unused = UNUSED.try_with(|unused| unused.borrow_mut().pop());
-        let mut joined = unused.ok().flatten().unwrap_or_default();
-        parts.into_iter().for_each(|part| joined.extend_from_slice(part));
-        Self(joined)
+        Self(unused.ok().flatten().unwrap_or_default())
+    }
+
+    pub(super) const fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.0
     }
 
     /// Wraps a buffer that was allocated elsewhere.

@@ -62,7 +62,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub(crate) use body::WrittenBody;
+pub(crate) use body::EncodedBody;
 pub use body::{MessageBody, Values};
 pub(crate) use calls::earliest;
 pub use calls::{CallDeadline, CallHandle, CalledMethod, NoReply, ReplyOutcome};
@@ -483,6 +483,7 @@ impl<D> Core<D> {
             self.ended = Some(reason);
             self.calls.end(reason);
             self.outgoing = OutgoingQueue::new();
+            self.lanes.chosen = None;
         }
     }
 

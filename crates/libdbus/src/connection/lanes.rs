@@ -522,8 +522,7 @@ impl ConnectionState {
                 let lanes = &self.lanes.lanes;
                 let due = self.lanes.inbox.take_due(lanes.received(), || lanes.queued());
                 if let Some((key, message)) = due {
-                    // A descriptor costs more than a message.
-                    rest = rest.saturating_sub(1 + DESCRIPTOR_COST * message.content.fds.len());
+                    rest = rest.saturating_sub(1);
                     has_new |= self.enqueue_of_lane(connection, key, message);
                     if self.lanes.has_nothing_read() && !is_end {
                         break TransferState::Open;
@@ -677,9 +676,6 @@ const LANES_MAX: usize = sys::poll::AT_ONCE_MAX - 1;
 /// The number of messages of lanes that are read before the program processes them and the
 /// connection reads from the bus.
 const READ_AT_ONCE_MAX: usize = 256;
-
-/// The number of messages that count like one descriptor.
-const DESCRIPTOR_COST: usize = 4;
 
 /// The number of messages of lanes that are read when the connection has ended.
 const READ_AT_END_MAX: usize = 1024;

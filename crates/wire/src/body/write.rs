@@ -137,6 +137,13 @@ impl<'o> Writer<'o> {
         self.out.push(0);
     }
 
+    /// Writes values that another writer has written, in the same byte order.
+    pub fn encoded(&mut self, values: &[u8]) {
+        // The padding between them is then the same.
+        self.align(8);
+        self.out.extend_from_slice(values);
+    }
+
     /// Writes a variant, `v`: its one complete type, then the value that `value` writes.
     pub fn variant(&mut self, signature: Signature<'_>, value: impl FnOnce(&mut Self)) {
         self.signature(signature);

@@ -19,8 +19,9 @@ mod state;
 mod tree;
 mod typed;
 
-use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::{fmt, thread};
 
 pub use deferred::DeferredReply;
 pub use error::{MethodError, error_name};
@@ -31,8 +32,7 @@ use served::DynInterface;
 pub(super) use signals::emit_pending_changes;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
 use standard_methods::write_interfaces;
-pub use state::StateGuard;
-use state::{AlreadyInside, ObjectState};
+use state::{AlreadyInside, EnteredState, ObjectState};
 use tree::{CallTarget, ChangedProperties, ManagedScope};
 pub(super) use tree::{PendingChanges, ServedObjects};
 pub use typed::{ServedObject, SignalEmitter};
@@ -43,7 +43,7 @@ use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
 use super::connection::Connection;
 use super::error::EmitError;
 use super::request::IncomingCall;
-use crate::core::{MessageBody, WrittenBody};
+use crate::core::{EncodedBody, MessageBody};
 use crate::link::ReadMode;
 use crate::name::{IntoName, InvalidName};
 
@@ -131,9 +131,10 @@ impl<S: Send + 'static> Object<S> {
     /// If this thread holds the state already, or runs one of the object's methods.
     #[track_caller]
     pub fn state(&self) -> StateGuard<'_, S> {
-        self.exported.state.enter().unwrap_or_else(|AlreadyInside| {
+        let state = self.exported.state.enter().unwrap_or_else(|AlreadyInside| {
             panic!("this thread holds the state of {} already: drop the first guard", self.path)
-        })
+        });
+        StateGuard { state: Some(state), connection: &self.connection }
     }
 
     /// Queues one of the signals of the interface.
@@ -183,9 +184,10 @@ impl<S: Send + 'static> Object<S> {
             writer.object_path(self.path());
             write_interfaces(std::slice::from_ref(&served), writer);
         };
-        let body = WrittenBody { signature: signature("oa{sa{sv}}"), write };
+        let body = EncodedBody::new(signature("oa{sa{sv}}"), write);
         // If the signal cannot be sent, the connection ended.
         let _ = emit_standard(&self.connection, manager, INTERFACES_ADDED, &body);
+        emit_pending_changes(&self.connection);
     }
 }
 
@@ -194,6 +196,39 @@ impl<S> fmt::Debug for Object<S> {
         let interface = &self.exported.definition.name;
         let mut debug = f.debug_struct("Object");
         debug.field("path", &self.path).field("interface", interface).finish_non_exhaustive()
+    }
+}
+
+/// The state of an object, for as long as a program holds it. Calls of the object that other
+/// threads answer wait meanwhile, and so do signals for changes of its properties.
+#[derive(Debug)]
+pub struct StateGuard<'o, S> {
+    /// `None` only while it is dropped.
+    state: Option<EnteredState<'o, S>>,
+    connection: &'o Connection,
+}
+
+impl<S> Deref for StateGuard<'_, S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        self.state.as_ref().expect("it is held")
+    }
+}
+
+impl<S> DerefMut for StateGuard<'_, S> {
+    fn deref_mut(&mut self) -> &mut S {
+        self.state.as_mut().expect("it is held")
+    }
+}
+
+impl<S> Drop for StateGuard<'_, S> {
+    fn drop(&mut self) {
+        drop(self.state.take());
+        // Otherwise the next thread that serves does it. A second panic would end the program.
+        if !thread::panicking() {
+            emit_pending_changes(self.connection);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::tree::{CallTarget, ChangedProperties};
 use crate::blocking::connection::Connection;
 use crate::blocking::error::EmitError;
 use crate::blocking::request::IncomingCall;
-use crate::core::{MessageBody, SendError, WrittenBody};
+use crate::core::{EncodedBody, MessageBody, SendError};
 use crate::name::IntoName;
 
 impl IncomingCall {
@@ -49,18 +49,23 @@ impl IncomingCall {
     }
 }
 
-/// Sends the change signals that were deferred while their objects were busy.
+/// Sends the signals for the pending changes of objects that are free. Code that leaves an object
+/// must call this.
 pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
-    let pending = connection.pending_changes().take();
-    pending.into_iter().for_each(|change| announce(connection, change));
+    while let Some(change) = connection.pending_changes().take_free() {
+        emit_change(connection, &change);
+    }
 }
 
-/// Sends the signal for a change, now or as soon as the object is free.
+/// Sends the signal for a change, now or as soon as the object is free. Waiting for another thread
+/// here could be for ever: it may wait for this one.
 pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
-    // Waiting for another thread here could be for ever: it may wait for this one.
-    if !change.served.is_free() {
-        return connection.pending_changes().add(change);
-    }
+    connection.pending_changes().add(change);
+    emit_pending_changes(connection);
+}
+
+/// Sends the signal for a change.
+fn emit_change(connection: &Connection, change: &ChangedProperties) {
     let served = &*change.served;
     let changed = change.emitting(EmitsChange::Value);
     let invalidated = change.emitting(EmitsChange::Invalidates);
@@ -79,7 +84,7 @@ pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
         });
         writer.array(4, |writer| invalidated.iter().for_each(|name| writer.string(name)));
     };
-    let body = WrittenBody { signature: signature("sa{sv}as"), write };
+    let body = EncodedBody::new(signature("sa{sv}as"), write);
     // If the signal cannot be sent, the connection ended.
     let _ = emit_standard(connection, &change.path, PROPERTIES_CHANGED, &body);
 }

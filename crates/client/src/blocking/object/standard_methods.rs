@@ -14,7 +14,7 @@ use super::standard::Standard;
 use super::tree::{ChangedProperties, unknown_interface, unknown_object};
 use crate::blocking::connection::Connection;
 use crate::blocking::request::IncomingCall;
-use crate::core::WrittenBody;
+use crate::core::EncodedBody;
 
 impl Standard {
     /// Runs the method and replies to the call.
@@ -54,7 +54,7 @@ fn get(request: &IncomingCall) -> Result<(), MethodError> {
     }
     served.check_free()?;
     let write = |writer: &mut Writer<'_>| served.write_property(property, writer);
-    request.answer(Ok(WrittenBody { signature: signature("v"), write }));
+    request.answer(Ok(EncodedBody::new(signature("v"), write)));
     Ok(())
 }
 
@@ -74,7 +74,7 @@ fn get_all(request: &IncomingCall) -> Result<(), MethodError> {
             selected.iter().for_each(|served| served.write_properties(writer));
         });
     };
-    request.answer(Ok(WrittenBody { signature: signature("a{sv}"), write }));
+    request.answer(Ok(EncodedBody::new(signature("a{sv}"), write)));
     Ok(())
 }
 
@@ -114,7 +114,7 @@ fn managed_objects(request: &IncomingCall) -> Result<(), MethodError> {
             }
         });
     };
-    request.answer(Ok(WrittenBody { signature: signature("a{oa{sa{sv}}}"), write }));
+    request.answer(Ok(EncodedBody::new(signature("a{oa{sa{sv}}}"), write)));
     Ok(())
 }
 

@@ -17,10 +17,9 @@ pub(super) struct ObjectState<S> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct AlreadyInside;
 
-/// The state of an object, for as long as a program holds it. Calls of the object that other
-/// threads answer wait meanwhile.
+/// The state of an object, for as long as a thread is inside.
 #[derive(Debug)]
-pub struct StateGuard<'o, S> {
+pub(super) struct EnteredState<'o, S> {
     state: MutexGuard<'o, S>,
     inside: &'o AtomicUsize,
 }
@@ -31,7 +30,7 @@ impl<S> ObjectState<S> {
     }
 
     /// Enters the state, and waits while another thread is inside.
-    pub(super) fn enter(&self) -> Result<StateGuard<'_, S>, AlreadyInside> {
+    pub(super) fn enter(&self) -> Result<EnteredState<'_, S>, AlreadyInside> {
         let this = this_thread();
         if self.inside.load(Ordering::Relaxed) == this {
             return Err(AlreadyInside);
@@ -39,7 +38,7 @@ impl<S> ObjectState<S> {
         // If a method panicked, its object is as valid as the method has left it.
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.inside.store(this, Ordering::Relaxed);
-        Ok(StateGuard { state, inside: &self.inside })
+        Ok(EnteredState { state, inside: &self.inside })
     }
 
     /// True if the current thread could enter, at once or after another thread has left.
@@ -53,7 +52,7 @@ impl<S> ObjectState<S> {
     }
 }
 
-impl<S> Deref for StateGuard<'_, S> {
+impl<S> Deref for EnteredState<'_, S> {
     type Target = S;
 
     fn deref(&self) -> &S {
@@ -61,13 +60,13 @@ impl<S> Deref for StateGuard<'_, S> {
     }
 }
 
-impl<S> DerefMut for StateGuard<'_, S> {
+impl<S> DerefMut for EnteredState<'_, S> {
     fn deref_mut(&mut self) -> &mut S {
         &mut self.state
     }
 }
 
-impl<S> Drop for StateGuard<'_, S> {
+impl<S> Drop for EnteredState<'_, S> {
     fn drop(&mut self) {
         self.inside.store(0, Ordering::Relaxed);
     }

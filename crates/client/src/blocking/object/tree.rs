@@ -1,9 +1,8 @@
 //! The objects of a connection, by path.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wire::introspection::XmlWriter;
@@ -37,7 +36,7 @@ impl ChangedProperties {
     }
 }
 
-/// Change signals that are deferred while their objects are busy.
+/// Changes whose signals wait until their objects are free, in order.
 #[derive(Default)]
 pub(in crate::blocking) struct PendingChanges {
     changes: Mutex<Vec<ChangedProperties>>,
@@ -53,13 +52,19 @@ impl PendingChanges {
         self.has_any.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn take(&self) -> Vec<ChangedProperties> {
+    /// Takes the first change of an object that is free.
+    pub(super) fn take_free(&self) -> Option<ChangedProperties> {
+        // One thread has added a change, and another has left the object. Both call this then, and at
+        // least one sees what the other has done.
+        fence(Ordering::SeqCst);
         if !self.has_any.load(Ordering::Relaxed) {
-            return Vec::new();
+            return None;
         }
         let mut changes = self.lock();
-        self.has_any.store(false, Ordering::Relaxed);
-        mem::take(&mut *changes)
+        let free = changes.iter().position(|change| change.served.is_free());
+        let change = free.map(|place| changes.remove(place));
+        self.has_any.store(!changes.is_empty(), Ordering::Relaxed);
+        change
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<ChangedProperties>> {
