@@ -134,7 +134,7 @@ impl<S: Send + 'static> Object<S> {
         let state = self.exported.state.enter().unwrap_or_else(|AlreadyInside| {
             panic!("this thread holds the state of {} already: drop the first guard", self.path)
         });
-        StateGuard { state: Some(state), connection: &self.connection }
+        StateGuard { state, _announcer: ChangeAnnouncer(&self.connection) }
     }
 
     /// Queues one of the signals of the interface.
@@ -203,32 +203,35 @@ impl<S> fmt::Debug for Object<S> {
 /// threads answer wait meanwhile, and so do signals for changes of its properties.
 #[derive(Debug)]
 pub struct StateGuard<'o, S> {
-    /// `None` only while it is dropped.
-    state: Option<EnteredState<'o, S>>,
-    connection: &'o Connection,
+    state: EnteredState<'o, S>,
+    /// Dropped behind the state.
+    _announcer: ChangeAnnouncer<'o>,
+}
+
+/// Sends the pending change signals when it is dropped.
+#[derive(Debug)]
+struct ChangeAnnouncer<'o>(&'o Connection);
+
+impl Drop for ChangeAnnouncer<'_> {
+    fn drop(&mut self) {
+        // Otherwise the next thread that serves does it. A second panic would end the program.
+        if !thread::panicking() {
+            emit_pending_changes(self.0);
+        }
+    }
 }
 
 impl<S> Deref for StateGuard<'_, S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        self.state.as_ref().expect("it is held")
+        &self.state
     }
 }
 
 impl<S> DerefMut for StateGuard<'_, S> {
     fn deref_mut(&mut self) -> &mut S {
-        self.state.as_mut().expect("it is held")
-    }
-}
-
-impl<S> Drop for StateGuard<'_, S> {
-    fn drop(&mut self) {
-        drop(self.state.take());
-        // Otherwise the next thread that serves does it. A second panic would end the program.
-        if !thread::panicking() {
-            emit_pending_changes(self.connection);
-        }
+        &mut self.state
     }
 }
 
