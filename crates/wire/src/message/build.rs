@@ -323,6 +323,7 @@ impl FieldWriter<'_> {
 }
 
 impl FieldVisitor for FieldWriter<'_> {
+    #[inline]
     fn text(&mut self, code: FieldCode, text: &str) {
         // The length of all fields was checked.
         let first = self.first_bytes(code, text.len() as u32);
