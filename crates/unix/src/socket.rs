@@ -149,14 +149,24 @@ pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Creates two blocking Unix sockets that are connected to each other and keep the boundaries of
-/// messages (`SOCK_SEQPACKET`).
+/// messages (`SOCK_SEQPACKET`). They carry no descriptors: from Linux 6.16 on, sending some fails
+/// with `EPERM` (`SO_PASSRIGHTS`), and before, the kernel closes those that arrive.
 ///
 /// # Errors
 ///
 /// Fails only if descriptors or memory run out.
 pub fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
-    Ok(net::socketpair(family, SocketType::SEQPACKET, flags, None)?)
+    let (one, other) = net::socketpair(family, SocketType::SEQPACKET, flags, None)?;
+    for socket in [&one, &other] {
+        match raw::refuse_descriptors(socket.as_fd()) {
+            Err(error) if error.raw_os_error() != Some(Errno::NOPROTOOPT.raw_os_error()) => {
+                return Err(error);
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok((one, other))
 }
 
 /// Makes the descriptor `number` refer to another socket, and closes the socket that it referred to

@@ -1,6 +1,6 @@
 //! A program that writes to its end of a lane itself, and does not keep the rules.
 
-use std::io::IoSlice;
+use std::io::{ErrorKind, IoSlice};
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -51,11 +51,17 @@ impl Attacker {
         self.connection.unique_name()
     }
 
-    /// Sends a packet, with descriptors.
+    /// Sends a packet, with descriptors if the kernel allows it.
     fn send(&self, stamp: FrameStamp, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
         let stamp = stamp.to_bytes();
         let slices = [IoSlice::new(message), IoSlice::new(&stamp)];
-        let sent = transfer::send(&self.lane, &slices, descriptors, TransferWait::Never);
+        let send =
+            |descriptors| transfer::send(&self.lane, &slices, descriptors, TransferWait::Never);
+        let sent = send(descriptors).or_else(|error| match error.kind() {
+            // From Linux 6.16 on.
+            ErrorKind::PermissionDenied if !descriptors.is_empty() => send(&[]),
+            _ => Err(error),
+        });
         sent.expect("the lane is open and has room");
     }
 

@@ -50,6 +50,25 @@ pub(crate) fn socket_option(
     }
 }
 
+/// Makes the kernel refuse descriptors that are sent to `socket` (`SO_PASSRIGHTS` off).
+pub(crate) fn refuse_descriptors(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let off: c_int = 0;
+    // SAFETY: the option is read from a live local variable of this length.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_PASSRIGHTS,
+            (&raw const off).cast(),
+            size_of::<c_int>() as libc::socklen_t,
+        )
+    };
+    check(status).map(drop)
+}
+
+/// The number of the option on all architectures except two, of which Rust supports one.
+const SO_PASSRIGHTS: c_int = if cfg!(target_arch = "sparc64") { 0x5c } else { 83 };
+
 /// Returns the memory in bytes that unreceived data of a socket occupies (`SIOCOUTQ`).
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes: c_int = 0;
