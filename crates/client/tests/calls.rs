@@ -173,7 +173,9 @@ fn pending_calls_and_subscriptions_fail_when_the_bus_exits() {
         // Signals that arrived before the end can still be taken.
         match changes.next(None) {
             Ok(signal) => assert!(signal.is_some()),
-            Err(error) => break assert_eq!(error.to_string(), "the bus closed the connection"),
+            Err(error) => {
+                break assert_eq!(error.to_string(), "the other end closed the connection");
+            }
         }
     }
     assert_eq!(connection.process(None), Err(Ended::Closed));

@@ -64,7 +64,7 @@ impl IncomingCall {
     ///
     /// # Errors
     ///
-    /// [`SendError::DescriptorsRefused`] if the bus did not agree to pass descriptors;
+    /// [`SendError::DescriptorsRefused`] if the other end did not agree to pass descriptors;
     /// [`SendError::Disconnected`] if the connection ended; [`SendError::Write`] if the results
     /// cannot be encoded.
     pub fn reply_with_descriptors(

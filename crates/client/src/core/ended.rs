@@ -10,13 +10,13 @@ use wire::message::{InvalidMessage, WriteError};
 #[non_exhaustive]
 pub enum Ended {
     /// The other side closed the connection.
-    #[error("the bus closed the connection")]
+    #[error("the other end closed the connection")]
     Closed,
     /// Reading from or writing to the socket failed.
     #[error("the connection failed: {0}")]
     System(SystemError),
     /// The other side sent bytes that are not a valid message.
-    #[error("the bus sent an invalid message: {0}")]
+    #[error("the other end sent an invalid message: {0}")]
     Invalid(InvalidMessage),
     /// The kernel dropped descriptors in transit, so the message that they belong to is incomplete.
     #[error(
@@ -58,7 +58,7 @@ pub enum SendError {
     #[error("the message cannot be written: {0}")]
     Write(WriteError),
     /// The message has descriptors, and the two sides did not negotiate descriptor passing.
-    #[error("the bus did not agree to pass file descriptors")]
+    #[error("the other end did not agree to pass file descriptors")]
     DescriptorsRefused,
     /// The message has more descriptors than one message can carry.
     #[error("the message has {count} descriptors, but at most {limit} are allowed")]
