@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use diligence_client::{Connection, NameFlags, Object, Proxy, ServedInterface, Subscription};
+use diligence_client::{
+    Connection, MethodError, NameFlags, Object, Proxy, ServedInterface, Subscription,
+};
 use support::{BusProgram, PATIENCE, PrivateTestBus};
 
 const NAME: &str = "org.example.Counter";
@@ -32,6 +34,10 @@ impl CounterStage {
                 let begun = Instant::now();
                 while begun.elapsed() < Duration::from_micros(*number % 40) {}
                 Ok((*number,))
+            })
+            .method("Fail", &[], &[], |_, call, ()| -> Result<(), MethodError> {
+                call.properties_changed(&["Number"]);
+                panic!("the method fails, as the test wants");
             })
             .property("Number", |number| *number)
             .property("Read", move |number| {
@@ -159,4 +165,21 @@ fn changes_that_are_announced_while_methods_run_arrive() {
         (0..5000).for_each(|_| drop(proxy.call("Count", &()).expect("a reply")));
     });
     wait_for_changes(&changes, 5000);
+}
+
+#[test]
+fn changes_of_a_method_that_panics_are_announced() {
+    let stage = CounterStage::start(0);
+    let service = stage.service.clone();
+    thread::spawn(move || {
+        let serve = || service.serve();
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(serve))
+            .expect_err("the method fails");
+        service.serve()
+    });
+    let connection = stage.connect();
+    let proxy = proxy(&connection);
+    let changes = proxy.property_changes().expect("a valid rule");
+    proxy.call("Fail", &()).expect_err("the method fails");
+    wait_for_changes(&changes, 1);
 }

@@ -472,12 +472,8 @@ impl Connection {
     /// If the connection ended and all earlier messages were processed, the reason.
     pub async fn process(&self) -> Result<Processed, Ended> {
         self.inner.begin_processing();
-        loop {
-            let step = self.wait(WaitTarget::Message, |state| self.inner.take_step(state)).await?;
-            if let Some(processed) = self.inner.finish_step(step) {
-                return Ok(processed);
-            }
-        }
+        let step = self.wait(WaitTarget::Message, |state| self.inner.take_step(state)).await?;
+        Ok(self.inner.finish_step(step))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use unix::clock;
 
 use super::connection::Connection;
-use super::object::{emit_pending_changes, serve};
+use super::object::{emit_late_changes, emit_pending_changes, serve};
 use super::request::IncomingCall;
 use crate::core::{CallHandle, Ended, FailureCause, MessageDisposition};
 use crate::link::{
@@ -43,51 +43,48 @@ impl Connection {
     ///
     /// If the connection ended and all earlier messages were processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
-        emit_pending_changes(self);
-        let mut limit = WaitLimit::after(timeout);
-        loop {
-            let mut state = self.lock();
-            state.set_read_mode(ReadMode::Requests);
-            match self.wait(state, WaitTarget::Message, limit, |state| self.take_step(state)) {
-                WaitOutcome::Found(step) => {
-                    if let Some(processed) = self.finish_step(step) {
-                        return Ok(processed);
-                    }
-                    limit.now = None;
-                }
-                WaitOutcome::TimedOut => return Ok(Processed::Nothing),
-                WaitOutcome::Ended(ended) => return Err(ended),
-            }
+        emit_late_changes(self);
+        let limit = WaitLimit::after(timeout);
+        let mut state = self.lock();
+        state.set_read_mode(ReadMode::Requests);
+        match self.wait(state, WaitTarget::Message, limit, |state| self.take_step(state)) {
+            WaitOutcome::Found(step) => Ok(self.finish_step(step)),
+            WaitOutcome::TimedOut => Ok(Processed::Nothing),
+            WaitOutcome::Ended(ended) => Err(ended),
         }
     }
 
     /// Sends the change signals that wait for it, and reads calls from now on.
     pub(crate) fn begin_processing(&self) {
         self.set_read_mode(ReadMode::Requests);
-        emit_pending_changes(self);
+        emit_late_changes(self);
     }
 
-    /// Takes a call that waits to be served, or files the next message.
+    /// Takes the next call to serve, or files a message of another type.
     pub(crate) fn take_step(&self, state: &mut LinkState) -> Option<ProcessStep> {
-        match self.link().take_request(state) {
-            Some(request) => Some(ProcessStep::Serve(request)),
-            None => state.poll_message().map(ProcessStep::Received),
+        let request = self.link().take_request(state);
+        if request.is_some() {
+            return request.map(ProcessStep::Serve);
         }
+        let processed = match state.poll_message()? {
+            MessageDisposition::Request => {
+                return self.link().take_request(state).map(ProcessStep::Serve);
+            }
+            MessageDisposition::Signal { subscriptions } => Processed::Signal { subscriptions },
+            MessageDisposition::Reconnected => Processed::Reconnected,
+            MessageDisposition::Reply(_) | MessageDisposition::Ignored => Processed::Other,
+        };
+        Some(ProcessStep::Over(processed))
     }
 
-    /// Answers the call of a step, and returns what the step did; `None` if a call was only queued.
-    pub(crate) fn finish_step(&self, step: ProcessStep) -> Option<Processed> {
+    /// Answers the call of a step, and returns what the step did.
+    pub(crate) fn finish_step(&self, step: ProcessStep) -> Processed {
         match step {
             ProcessStep::Serve(request) => {
                 self.serve_request(request);
-                Some(Processed::Request)
+                Processed::Request
             }
-            ProcessStep::Received(MessageDisposition::Request) => None,
-            ProcessStep::Received(MessageDisposition::Signal { subscriptions }) => {
-                Some(Processed::Signal { subscriptions })
-            }
-            ProcessStep::Received(MessageDisposition::Reconnected) => Some(Processed::Reconnected),
-            ProcessStep::Received(_) => Some(Processed::Other),
+            ProcessStep::Over(processed) => processed,
         }
     }
 
@@ -193,6 +190,7 @@ impl Connection {
 
 /// The next step of [`Connection::process`], in both front ends.
 pub(crate) enum ProcessStep {
+    /// The call must be served, without the lock.
     Serve(ReceivedMessage),
-    Received(MessageDisposition),
+    Over(Processed),
 }

@@ -57,6 +57,14 @@ pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
     }
 }
 
+/// Like [`emit_pending_changes`], for changes of an object whose method has panicked. Code that has
+/// not left an object can call this.
+pub(in crate::blocking) fn emit_late_changes(connection: &Connection) {
+    if connection.pending_changes().has_any() {
+        emit_pending_changes(connection);
+    }
+}
+
 /// Sends the signal for a change, now or as soon as the object is free. Waiting for another thread
 /// here could be for ever: it may wait for this one.
 pub(super) fn announce(connection: &Connection, change: ChangedProperties) {

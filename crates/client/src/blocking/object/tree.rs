@@ -52,12 +52,17 @@ impl PendingChanges {
         self.has_any.store(true, Ordering::Relaxed);
     }
 
+    /// True if there are changes. It can miss some that another thread adds at the moment.
+    pub(super) fn has_any(&self) -> bool {
+        self.has_any.load(Ordering::Relaxed)
+    }
+
     /// Takes the first change of an object that is free.
     pub(super) fn take_free(&self) -> Option<ChangedProperties> {
         // One thread has added a change, and another has left the object. Both call this then, and at
         // least one sees what the other has done.
         fence(Ordering::SeqCst);
-        if !self.has_any.load(Ordering::Relaxed) {
+        if !self.has_any() {
             return None;
         }
         let mut changes = self.lock();
