@@ -6,7 +6,8 @@ pub struct FrameStamp {
     /// The number of messages that the bus had queued for the recipient when the message was sent.
     /// The recipient processes it behind these.
     pub behind: u64,
-    /// The time on the monotonic clock when the message was sent, in nanoseconds.
+    /// The time on the monotonic clock when the program sent the message, in nanoseconds: after
+    /// everything that has caused it, and before everything that it causes.
     pub sent_at: u64,
 }
 

@@ -37,6 +37,7 @@ mod partners;
 mod progress;
 mod set;
 mod traffic;
+mod unanswered;
 
 pub use busy_poll::{BUSY_POLL_MAX, BusyPoll};
 pub use frame::{FRAME_LEN_MAX, FrameStamp, MESSAGE_LEN_MAX, STAMP_LEN};

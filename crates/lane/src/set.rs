@@ -1,18 +1,19 @@
 //! The lanes of one connection.
 
-use std::collections::HashSet;
 use std::io;
 use std::mem;
 use std::num::NonZeroU32;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
-use foldhash::fast::RandomState;
+use unix::clock;
 
 use crate::frame::{FrameStamp, MESSAGE_LEN_MAX};
 use crate::inbox::LaneKey;
 use crate::partners::Partners;
 use crate::progress::Progress;
 use crate::traffic::TrafficCounters;
+use crate::unanswered::AwaitedReplies;
 
 /// The lanes of one connection, and the partners to which it could have one.
 #[derive(Debug, Default)]
@@ -66,7 +67,7 @@ struct Lane {
     own: Progress,
     of_partner: Progress,
     /// Calls that came on the lane and wait for their reply.
-    unanswered: HashSet<NonZeroU32, RandomState>,
+    unanswered: AwaitedReplies,
 }
 
 /// A well-known name of a connection.
@@ -207,21 +208,21 @@ impl LaneSet {
         let aliases = self.granted.iter().filter(|alias| *alias.partner == *partner);
         let aliases = aliases.cloned().collect();
         self.granted.retain(|alias| *alias.partner != *partner);
-        let unanswered = HashSet::default();
-        self.lanes.push(Lane {
-            key,
-            partner: partner.into(),
-            aliases,
-            own,
-            of_partner,
-            unanswered,
-        });
+        let partner = partner.into();
+        let unanswered = AwaitedReplies::default();
+        self.lanes.push(Lane { key, partner, aliases, own, of_partner, unanswered });
         key
     }
 }
 
 /// Methods that use lanes, or end them.
 impl LaneSet {
+    /// True if a lane is ending, so that [`take_ended`](Self::take_ended) will return it.
+    #[inline]
+    pub const fn has_ending(&self) -> bool {
+        !self.ending.is_empty()
+    }
+
     /// True if no lane is open or ending.
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -257,7 +258,7 @@ impl LaneSet {
             return None;
         }
         if let Some(call) = reply_to
-            && !lane.unanswered.remove(&call)
+            && !lane.unanswered.remove(call)
         {
             return None;
         }
@@ -269,10 +270,13 @@ impl LaneSet {
         len <= MESSAGE_LEN_MAX && descriptors == 0
     }
 
-    /// The stamp of a message that is sent on a lane now. `None` if the lane has ended.
-    pub fn stamp(&self, key: LaneKey) -> Option<FrameStamp> {
+    /// The stamp of a message that is sent on a lane now. `now` is the time on the monotonic clock,
+    /// if it was read after everything that can have caused the message. `None` if the lane has
+    /// ended.
+    pub fn stamp(&self, key: LaneKey, now: Option<Duration>) -> Option<FrameStamp> {
         let lane = self.lanes.iter().find(|lane| lane.key == key)?;
-        let sent_at = u64::try_from(unix::clock::monotonic().as_nanos()).unwrap_or(u64::MAX);
+        let now = now.unwrap_or_else(clock::monotonic);
+        let sent_at = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
         Some(FrameStamp { behind: lane.of_partner.queued(), sent_at })
     }
 
@@ -298,11 +302,8 @@ impl LaneSet {
 
     /// Takes note of a call that came on a lane and expects a reply.
     pub fn expect_reply(&mut self, key: LaneKey, call: NonZeroU32) {
-        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key)
-            && lane.unanswered.len() < UNANSWERED_MAX
-        {
-            // The replies to more calls than that go to the bus.
-            lane.unanswered.insert(call);
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key) {
+            lane.unanswered.add(call);
         }
     }
 
@@ -348,9 +349,6 @@ impl Lane {
 
 /// The number of well-known names that are remembered for one connection.
 const ALIASES_MAX: usize = 16;
-
-/// The number of calls of a lane whose replies may travel on it.
-const UNANSWERED_MAX: usize = CALLS_MAX;
 
 /// The number of calls of a connection that may wait for replies on its lanes. The bus resumes no
 /// more.

@@ -6,6 +6,7 @@
 use std::io::IoSlice;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use client::core::{
     ClientHandshake, Core, CoreConfig, HandshakeConfig, HandshakeStage, LaneTransmit, LaneUse,
@@ -31,6 +32,8 @@ pub(super) struct ProgramConnection {
     pub(super) has_ended: bool,
     /// The number of messages that were sent on lanes.
     pub(super) on_lanes: usize,
+    /// The time at which the program has sent the latest message, which may leave later.
+    pub(super) sent_at: Option<Duration>,
 }
 
 /// A connection whose handshake is running.
@@ -85,6 +88,7 @@ impl NewConnection {
                     lanes: Vec::new(),
                     has_ended: false,
                     on_lanes: 0,
+                    sent_at: None,
                 })
             }
             Err(error) => panic!("the handshake failed: {error}"),
@@ -121,7 +125,7 @@ impl ProgramConnection {
     }
 
     fn flush_lane(&mut self) -> bool {
-        self.core.send_on_lane(|LaneTransmit { key, packet }| {
+        self.core.send_on_lane(self.sent_at, |LaneTransmit { key, packet }| {
             let lane = self.lanes.iter().find(|(other, _)| *other == key);
             let packet = [IoSlice::new(packet)];
             let send = |lane| transfer::send(lane, &packet, &[], TransferWait::Never);

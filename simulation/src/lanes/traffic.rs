@@ -7,6 +7,7 @@ use client::core::{CallHandle, SignalDelivery};
 use client::wire::match_rule::MatchRule;
 use client::wire::message::{Builder, Flags, MessageType};
 use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use unix::clock;
 
 use super::knowledge::MessageArguments;
 use super::{ActiveProgram, BusCall, LaneWorld, ProgramState};
@@ -93,6 +94,7 @@ impl LaneWorld {
         let call = Builder::method_call(PATH, PASSED).interface(INTERFACE).destination(to);
         let kind = self.chance.below(4);
         let Some(program) = self.program(place) else { return };
+        program.connection.sent_at = Some(clock::monotonic());
         let core = &mut program.connection.core;
         let sent = match kind {
             0 => {
@@ -166,6 +168,7 @@ impl LaneWorld {
         let (request, caller) = program.requests.swap_remove(at);
         let arguments = self.arguments(place, vec![caller]);
         let Some(program) = self.program(place) else { return };
+        program.connection.sent_at = None;
         let reply = program.connection.core.send(&request.reply(), &arguments, Vec::new());
         reply.expect("the connection lives");
     }

@@ -62,6 +62,7 @@ impl Connection {
         let deadline = self.call_timeout().map(|limit| CallDeadline::after(now, limit));
         let mut state = self.lock();
         let call = state.core.call(message, arguments, Vec::new(), deadline)?;
+        state.send_on_lane(Some(now));
         // The rest is sent while this thread waits for the reply.
         self.link().send(&mut state);
         self.wait_for_reply(state, call, Some(now))

@@ -260,7 +260,7 @@ impl Connection {
         let sent = match departure {
             Departure::AtOnce => link.send(&mut state),
             Departure::Later => {
-                link.send_on_lane(&mut state);
+                state.send_on_lane(None);
                 link.send_beside_waiter(&mut state)
             }
         };

@@ -45,6 +45,10 @@ impl<D> Core<D> {
         &mut self,
         look: impl FnOnce(&mut Self, ReadMessage<'_>) -> T + Copy,
     ) -> Result<Option<(T, Incoming<D>)>, InvalidMessage> {
+        let has_received = self.receiver.as_ref().is_some_and(|receiver| !receiver.is_empty());
+        if !has_received && !self.has_ending_lanes() {
+            return Ok(None);
+        }
         if let Some(Ended::Invalid(_)) = self.ended {
             return Ok(None);
         }
@@ -120,7 +124,10 @@ impl<D> Core<D> {
             ReadMessage::Recognized(message, bytes) => match message.answered_call {
                 Some(to) => SortedMessage::Reply { to },
                 None => {
-                    self.note_request(message.header.sender(bytes));
+                    // The caller on a lane has one already.
+                    if message.origin == MessageOrigin::Bus {
+                        self.note_request(message.header.sender(bytes));
+                    }
                     SortedMessage::Request
                 }
             },

@@ -262,6 +262,11 @@ impl ParsedHeader {
     pub(super) fn sender<'a>(&self, bytes: &'a [u8]) -> Option<&'a str> {
         self.sender.text(bytes)
     }
+
+    /// The same as bytes; empty if there is none.
+    pub(super) fn sender_bytes<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        self.sender.bytes(bytes)
+    }
 }
 
 impl TextSpan {

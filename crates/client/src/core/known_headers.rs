@@ -46,6 +46,7 @@ pub(crate) struct KnownHeaderId(NonZeroU64);
 /// body is valid.
 pub(super) struct RecognizedMessage {
     pub(super) header: ParsedHeader,
+    pub(super) origin: MessageOrigin,
     /// The call that it answers, if it is a reply.
     pub(super) answered_call: Option<NonZeroU32>,
 }
@@ -81,11 +82,11 @@ impl KnownHeaders {
             Some((known.parsed.with_serial(serials.serial), serials.reply_serial))
         };
         if let Some((header, answered_call)) = known.reply.as_ref().and_then(recognize) {
-            return Some(RecognizedMessage { header, answered_call });
+            return Some(RecognizedMessage { header, origin, answered_call });
         }
         // A call can have the field of a reply, which has no meaning there.
         let (header, _) = known.call.as_ref().and_then(recognize)?;
-        Some(RecognizedMessage { header, answered_call: None })
+        Some(RecognizedMessage { header, origin, answered_call: None })
     }
 
     /// Remembers the header of a message, if it may be, and returns the parsed header with its

@@ -3,6 +3,7 @@
 use std::mem;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lane::{
     CALLS_MAX, CallRoute, CheckedMessage, LaneCounters, LaneKey, LaneSet, RequestOutcome, STAMP_LEN,
@@ -137,11 +138,18 @@ impl<D> Core<D> {
     /// Calls `send` with the message that is to be sent on a lane, if there is one. It returns
     /// whether the lane has accepted the packet; if not, the message goes to the bus. Returns true
     /// if there was a message.
+    ///
+    /// `now` is the time on the monotonic clock, if it was read after everything that can have
+    /// caused the message.
     #[inline]
-    pub fn send_on_lane(&mut self, send: impl FnOnce(LaneTransmit<'_>) -> bool) -> bool {
+    pub fn send_on_lane(
+        &mut self,
+        now: Option<Duration>,
+        send: impl FnOnce(LaneTransmit<'_>) -> bool,
+    ) -> bool {
         let chosen = self.lanes.chosen;
         if let Some(ChosenLane { key, .. }) = chosen {
-            match self.try_lane(key, send) {
+            match self.try_lane(key, now, send) {
                 true => self.lanes.chosen = None,
                 false => self.lane_refused(),
             }
@@ -149,8 +157,13 @@ impl<D> Core<D> {
         chosen.is_some()
     }
 
-    fn try_lane(&mut self, key: LaneKey, send: impl FnOnce(LaneTransmit<'_>) -> bool) -> bool {
-        let Some(stamp) = self.lanes.lanes.stamp(key) else { return false };
+    fn try_lane(
+        &mut self,
+        key: LaneKey,
+        now: Option<Duration>,
+        send: impl FnOnce(LaneTransmit<'_>) -> bool,
+    ) -> bool {
+        let Some(stamp) = self.lanes.lanes.stamp(key, now) else { return false };
         let len = self.outgoing.len();
         self.outgoing.bytes.extend_from_slice(&stamp.to_bytes());
         let transmit = self.outgoing.transmit();
@@ -323,6 +336,11 @@ impl<D> Core<D> {
         MessageDisposition::Ignored
     }
 
+    /// True if a lane is ending.
+    pub(super) const fn has_ending_lanes(&self) -> bool {
+        self.lanes.lanes.has_ending()
+    }
+
     /// True if a lane is open or ending.
     #[inline]
     pub(super) const fn has_lanes(&self) -> bool {
@@ -365,8 +383,9 @@ impl<D> Core<D> {
         message: &RecognizedMessage,
         bytes: &[u8],
     ) -> bool {
-        let RecognizedMessage { header, answered_call } = message;
-        let is_of_partner = self.lanes.lanes.partner(key) == header.sender(bytes);
+        let RecognizedMessage { header, answered_call, .. } = message;
+        let partner = self.lanes.lanes.partner(key).map(str::as_bytes);
+        let is_of_partner = partner == Some(header.sender_bytes(bytes));
         let checked = is_of_partner.then(|| match header.expects_reply() {
             true => CheckedMessage::Call(header.serial()),
             false => CheckedMessage::Other,

@@ -1,14 +1,16 @@
 //! The sockets of lanes.
 
 use std::io::{self, IoSlice};
+use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lane::{FRAME_LEN_MAX, LaneCounters, LaneKey};
-use unix::poll::{Interest, Poller, wait_for_data, which_have_data};
+use unix::poll::{wait_for_data, which_have_data};
 use unix::transfer::{self, TransferWait};
 
+use super::group::IncomingSockets;
 use super::socket::{BusSocket, SocketReadOutcome};
 use super::{ConnectionLink, LinkState};
 use crate::core::{Core, Ended, LANES_MAX, LaneTransmit, OpenedLane, Receiver, SystemError};
@@ -16,99 +18,73 @@ use crate::core::{Core, Ended, LANES_MAX, LaneTransmit, OpenedLane, Receiver, Sy
 /// The sockets of all lanes of a connection.
 #[derive(Debug, Default)]
 pub(super) struct LaneSockets {
-    /// The reader of lanes holds the lock while it waits. The list is changed only while nobody
-    /// reads.
-    sockets: RwLock<Vec<LaneSocket>>,
-    /// Readable if the socket of the bus or of a lane is, for programs that wait for one
-    /// descriptor. Others do not pay for it: they wait for the sockets themselves.
-    group: OnceLock<Poller>,
+    /// For threads that send. They have the lock.
+    open: Vec<WatchedLane>,
+    /// The same sockets, for the thread that reads. It takes them, because it does not keep the lock.
+    read: Vec<LaneSocket>,
 }
 
 #[derive(Debug)]
+struct WatchedLane {
+    socket: LaneSocket,
+    /// True if the socket is in the group, or will be when there is one.
+    is_watched: bool,
+}
+
+#[derive(Clone, Debug)]
 struct LaneSocket {
     key: LaneKey,
     /// The descriptors of the message that opened the lane. The socket is the first.
     descriptors: Arc<[OwnedFd]>,
-    /// True if the socket is in the group.
-    is_watched: bool,
 }
 
+/// What a thread needs to read from the bus and from lanes without the lock.
+pub(super) struct LinkReader {
+    receiver: Box<Receiver<OwnedFd>>,
+    lanes: Vec<LaneSocket>,
+}
+
+/// These need the lock. Lanes are added and removed only while nobody reads.
 impl LaneSockets {
-    fn read(&self) -> RwLockReadGuard<'_, Vec<LaneSocket>> {
-        self.sockets.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Vec<LaneSocket>> {
-        self.sockets.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The group of all sockets.
-    fn group(&self, bus: &BusSocket) -> io::Result<&Poller> {
-        // While the lock is held, no lane is added or removed.
-        let sockets = self.read();
-        if let Some(group) = self.group.get() {
-            return Ok(group);
-        }
-        let group = Poller::new()?;
-        for socket in [bus.as_fd()].into_iter().chain(sockets.iter().map(LaneSocket::socket)) {
-            group.add(socket, 0, Interest::Read)?;
-        }
-        Ok(self.group.get_or_init(|| group))
-    }
-
-    /// Removes the socket of the bus from the group, before another one takes its place.
-    pub(super) fn forget_bus(&self, bus: &BusSocket) {
-        // It fails only if the group does not have it.
-        let _ = self.group.get().map(|group| group.remove(bus));
-    }
-
-    /// Adds a socket of the bus to the group, which has taken the place of an earlier one.
-    pub(super) fn watch_bus(&self, bus: &BusSocket) -> io::Result<()> {
-        match self.group.get() {
-            Some(group) => group.add(bus, 0, Interest::Read),
-            None => Ok(()),
-        }
-    }
-
     /// Adds a lane, which gets its key when it is in the group.
-    fn add(&self, descriptors: &Arc<[OwnedFd]>, key: impl FnOnce() -> LaneKey) -> io::Result<()> {
-        let mut sockets = self.write();
-        if let Some(group) = self.group.get() {
-            group.add(&descriptors[0], 0, Interest::Read)?;
-        }
-        let descriptors = Arc::clone(descriptors);
-        sockets.push(LaneSocket { key: key(), descriptors, is_watched: true });
+    fn add(
+        &mut self,
+        group: &IncomingSockets,
+        descriptors: &Arc<[OwnedFd]>,
+        key: impl FnOnce() -> LaneKey,
+    ) -> io::Result<()> {
+        group.add(&descriptors[0])?;
+        let socket = LaneSocket { key: key(), descriptors: Arc::clone(descriptors) };
+        self.read.push(socket.clone());
+        self.open.push(WatchedLane { socket, is_watched: true });
         Ok(())
     }
 
-    /// Removes the lanes that have ended from the list and from the group, in which the kernel
+    /// Removes the lanes that have ended from the lists and from the group, in which the kernel
     /// would keep them, because the bus has a copy of their sockets.
-    fn remove(&self, has_ended: impl Fn(LaneKey) -> bool) {
-        for lane in self.write().extract_if(.., |lane| has_ended(lane.key)) {
+    fn keep(&mut self, group: &IncomingSockets, is_open: impl Fn(LaneKey) -> bool) {
+        self.read.retain(|lane| is_open(lane.key));
+        for lane in self.open.extract_if(.., |lane| !is_open(lane.socket.key)) {
             // It fails only if the group does not have it.
-            let _ = self.group.get().map(|group| group.remove(lane.socket()));
+            let _ = group.remove(lane.socket.fd());
         }
+    }
+
+    /// Closes all sockets, because the bus went away.
+    pub(super) fn clear(&mut self, group: &IncomingSockets) {
+        self.keep(group, |_| false);
     }
 
     /// Keeps the group from being readable because of lanes that need not be read: a message of
     /// theirs waits for a message of the bus.
-    #[inline]
-    pub(super) fn watch(&self, core: &Core<OwnedFd>) {
-        if let Some(group) = self.group.get() {
-            self.watch_in(group, core);
-        }
-    }
-
-    fn watch_in(&self, group: &Poller, core: &Core<OwnedFd>) {
-        // While another thread reads, it has the lock.
-        let is_outdated = |lane: &LaneSocket| lane.is_watched == core.waits_for_bus(lane.key);
-        if !core.has_receiver() || !self.read().iter().any(is_outdated) {
-            return;
-        }
-        for lane in self.write().iter_mut().filter(|lane| is_outdated(lane)) {
+    fn watch(&mut self, group: &IncomingSockets, core: &Core<OwnedFd>) {
+        for lane in &mut self.open {
+            if lane.is_watched != core.waits_for_bus(lane.socket.key) {
+                continue;
+            }
             let changed = match lane.is_watched {
-                true => group.remove(lane.socket()),
-                false => group.add(lane.socket(), 0, Interest::Read),
+                true => group.remove(lane.socket.fd()),
+                false => group.add(lane.socket.fd()),
             };
             // Without memory for it, the group stays as it is: it wakes the program too often, or
             // the next message of the bus does.
@@ -118,59 +94,47 @@ impl LaneSockets {
 
     /// Sends a message on its lane. Returns false if the lane is full or has ended.
     fn send(&self, LaneTransmit { key, packet }: LaneTransmit<'_>) -> bool {
-        let sockets = self.read();
-        let Some(lane) = sockets.iter().find(|lane| lane.key == key) else { return false };
+        let Some(lane) = self.open.iter().find(|lane| lane.socket.key == key) else { return false };
         let packet = [IoSlice::new(packet)];
-        transfer::send(lane.socket(), &packet, &[], TransferWait::Never).is_ok()
+        transfer::send(lane.socket.fd(), &packet, &[], TransferWait::Never).is_ok()
     }
+}
 
+impl LinkReader {
     /// Reads from the bus and from the lanes, like [`BusSocket::receive`] does from the bus. A
     /// message is expected on the lane `expected`.
     pub(super) fn receive(
-        &self,
+        &mut self,
         bus: &BusSocket,
-        receiver: &mut Receiver<OwnedFd>,
         timeout: Option<Duration>,
         expected: Option<LaneKey>,
     ) -> Result<SocketReadOutcome, Ended> {
+        let Self { receiver, lanes } = self;
         if !receiver.has_lanes() {
             return receive_from_bus(bus, receiver, timeout);
         }
-        let lanes = self.read();
         if receiver.must_read_lanes() {
             if receiver.must_read_bus() {
-                read_bus(bus, &lanes, receiver)?;
+                read_bus(bus, lanes, receiver)?;
             }
-            read_unread(&lanes, receiver)?;
+            read_unread(lanes, receiver)?;
             return Ok(SocketReadOutcome::Bytes(1));
         }
         let expected = lanes.iter().find(|lane| Some(lane.key) == expected);
         if !expected.is_some_and(|lane| lane.busy_poll(receiver, timeout))
-            && wait_and_read(bus, &lanes, receiver, timeout)? == LaneWait::TimedOut
+            && wait_and_read(bus, lanes, receiver, timeout)? == LaneWait::TimedOut
         {
             return Ok(SocketReadOutcome::Nothing);
         }
         if receiver.must_read_lanes() {
-            read_unread(&lanes, receiver)?;
+            read_unread(lanes, receiver)?;
         }
         Ok(SocketReadOutcome::Bytes(1))
-    }
-
-    /// Closes all sockets, because the bus went away.
-    pub(super) fn clear(&self) {
-        self.remove(|_| true);
-    }
-
-    /// Closes the sockets of lanes that have ended.
-    fn keep(&self, is_open: impl Fn(LaneKey) -> bool) {
-        if self.read().iter().any(|lane| !is_open(lane.key)) {
-            self.remove(|key| !is_open(key));
-        }
     }
 }
 
 impl LaneSocket {
-    fn socket(&self) -> BorrowedFd<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
         self.descriptors[0].as_fd()
     }
 
@@ -184,14 +148,14 @@ impl LaneSocket {
 
     /// Reads a packet without waiting.
     fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> LaneRead {
-        match transfer::receive_packet(self.socket(), receiver.packet_space(FRAME_LEN_MAX)) {
+        match transfer::receive_packet(self.fd(), receiver.packet_space(FRAME_LEN_MAX)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 receiver.handle_empty_lane(self.key);
                 LaneRead::Empty
             }
             Ok(len) if len > 0 => {
                 // It does not fail for a socket. Without the length, the rest is taken for later.
-                let unread = || transfer::receivable(self.socket()).unwrap_or(0);
+                let unread = || transfer::receivable(self.fd()).unwrap_or(0);
                 receiver.handle_packet(self.key, len, unread);
                 LaneRead::Packet
             }
@@ -235,7 +199,7 @@ fn wait_and_read(
     timeout: Option<Duration>,
 ) -> Result<LaneWait, Ended> {
     let waited = bits(lanes, |lane| !receiver.holds_message_of(lane.key));
-    let sockets = select(lanes, waited).map(LaneSocket::socket);
+    let sockets = select(lanes, waited).map(LaneSocket::fd);
     let ready = wait_for_data([bus.as_fd()].into_iter().chain(sockets), timeout);
     let ready = ready.map_err(ended_by)?;
     if ready == 0 {
@@ -274,7 +238,7 @@ fn read_unread(lanes: &[LaneSocket], receiver: &mut Receiver<OwnedFd>) -> Result
     loop {
         let is_unread = |lane: &LaneSocket| receiver.unread_lanes().any(|key| key == lane.key);
         let unread = bits(lanes, is_unread);
-        let sockets = select(lanes, unread).map(LaneSocket::socket);
+        let sockets = select(lanes, unread).map(LaneSocket::fd);
         let ready = match unread.count_ones() {
             0 => return Ok(()),
             // Reading is as cheap as asking whether it can be read.
@@ -328,15 +292,32 @@ pub(super) fn receive_from_bus(
     Ok(outcome)
 }
 
+impl LinkState {
+    /// Takes what a thread needs to read without the lock. `None` if another thread has it.
+    pub(super) fn take_reader(&mut self) -> Option<LinkReader> {
+        let receiver = self.core.take_receiver()?;
+        Some(LinkReader { receiver, lanes: mem::take(&mut self.lanes.read) })
+    }
+
+    /// Puts the reader back, with what it has read.
+    pub(super) fn return_reader(&mut self, reader: LinkReader) {
+        self.lanes.read = reader.lanes;
+        self.core.return_receiver(reader.receiver);
+    }
+
+    /// Sends the message that may travel on a lane, if there is one. `now` is the time now, if the
+    /// clock has just been read.
+    pub(crate) fn send_on_lane(&mut self, now: Option<Duration>) {
+        self.core.send_on_lane(now, |transmit| self.lanes.send(transmit));
+    }
+}
+
 impl ConnectionLink {
     /// A descriptor that is readable if the socket of the bus or of a lane is.
     pub(crate) fn incoming(&self) -> io::Result<BorrowedFd<'_>> {
-        Ok(self.lanes.group(&self.socket)?.as_fd())
-    }
-
-    /// Sends the message that may travel on a lane, if there is one.
-    pub(crate) fn send_on_lane(&self, state: &mut LinkState) {
-        state.core.send_on_lane(|transmit| self.lanes.send(transmit));
+        let state = self.lock();
+        let lanes = state.lanes.open.iter().map(|lane| lane.socket.fd());
+        self.group.get_or_create([self.socket.as_fd()].into_iter().chain(lanes))
     }
 
     /// Adds the lanes that the bus has opened, and closes those that have ended.
@@ -346,7 +327,7 @@ impl ConnectionLink {
                 state.core.refuse_lane(&opened.partner);
             }
         }
-        self.lanes.keep(|key| state.core.is_lane_open(key));
+        state.lanes.keep(&self.group, |key| state.core.is_lane_open(key));
     }
 
     fn add_lane(&self, state: &mut LinkState, opened: &OpenedLane<OwnedFd>) -> io::Result<()> {
@@ -360,7 +341,16 @@ impl ConnectionLink {
             counters.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
         let counters = LaneCounters::map(counters.each_ref().map(AsFd::as_fd))?;
         let key = || state.core.add_lane(&opened.partner, counters);
-        self.lanes.add(&opened.descriptors, key)
+        state.lanes.add(&self.group, &opened.descriptors, key)
+    }
+
+    /// Keeps programs that wait for the [group](Self::incoming) from being woken in vain.
+    #[inline]
+    pub(super) fn watch_lanes(&self, state: &mut LinkState) {
+        // While another thread reads, it has the messages that wait.
+        if self.group.exists() && state.core.has_receiver() {
+            state.lanes.watch(&self.group, &state.core);
+        }
     }
 }
 

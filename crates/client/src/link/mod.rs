@@ -16,6 +16,7 @@
 //! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime
 //! in the same way. After the bus went away, one of the waiters connects again ([`recovery`]).
 
+mod group;
 mod identity;
 mod lanes;
 mod outage;
@@ -36,8 +37,9 @@ use lane::LaneKey;
 use unix::clock;
 use unix::event::Event;
 
+use self::group::IncomingSockets;
 pub(crate) use self::identity::ConnectionIdentity;
-use self::lanes::{LaneSockets, ended_by};
+use self::lanes::{LaneSockets, LinkReader, ended_by};
 pub use self::recovery::{
     ATTEMPT_TIME, FIRST_DELAY, GIVE_UP_AFTER, LONGEST_DELAY, Reconnect, ReconnectLimits,
 };
@@ -50,7 +52,7 @@ pub(crate) use self::socket::{
 pub(crate) use self::timeout::AtomicTimeout;
 use self::waiters::{PollingThread, Waiters, thread_waker};
 pub(crate) use self::waiters::{WaitTarget, WaiterId};
-use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver, earliest};
+use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, earliest};
 
 /// A received message with its file descriptors.
 pub type ReceivedMessage = Incoming<OwnedFd>;
@@ -59,7 +61,7 @@ pub type ReceivedMessage = Incoming<OwnedFd>;
 pub(crate) struct ConnectionLink {
     state: Mutex<LinkState>,
     pub(crate) socket: BusSocket,
-    lanes: LaneSockets,
+    group: IncomingSockets,
     pub(crate) identity: ConnectionIdentity,
     /// Connects again in the current thread; `None` if tasks do it, or nobody.
     redial: Option<Box<dyn Redial>>,
@@ -68,6 +70,7 @@ pub(crate) struct ConnectionLink {
 /// The core of a connection, and the waiters for its messages.
 pub(crate) struct LinkState {
     pub(crate) core: Core<OwnedFd>,
+    lanes: LaneSockets,
     read_mode: ReadMode,
     waiters: Waiters,
     /// The task that is registered at the runtime, for all tasks.
@@ -336,6 +339,7 @@ impl ConnectionLink {
         };
         let state = LinkState {
             core,
+            lanes: LaneSockets::default(),
             read_mode: ReadMode::Replies,
             waiters: Waiters::default(),
             driver: None,
@@ -345,8 +349,8 @@ impl ConnectionLink {
             idle: None,
         };
         let identity = ConnectionIdentity::new(unique_name, guid);
-        let lanes = LaneSockets::default();
-        Self { state: Mutex::new(state), socket, lanes, identity, redial }
+        let group = IncomingSockets::default();
+        Self { state: Mutex::new(state), socket, group, identity, redial }
     }
 
     /// Locks the state. It is never locked while a thread waits for the bus.
@@ -424,7 +428,7 @@ impl ConnectionLink {
                 }
             }
         }
-        self.lanes.watch(&state.core);
+        self.watch_lanes(&mut state);
         (state, None)
     }
 
@@ -463,8 +467,8 @@ impl ConnectionLink {
             true
         } else {
             let expected = state.core.expected_lane(target.call());
-            state = match state.core.take_receiver() {
-                Some(receiver) => self.read(state, receiver, timeout, expected),
+            state = match state.take_reader() {
+                Some(reader) => self.read(state, reader, timeout, expected),
                 None => self.sleep(state, target, timeout),
             };
             true
@@ -490,19 +494,19 @@ impl ConnectionLink {
         state
     }
 
-    /// Reads once into the receiver, without the lock, and puts the receiver back. A message is
-    /// expected on the lane `expected`.
+    /// Reads once, without the lock, and puts the reader back. A message is expected on the lane
+    /// `expected`.
     fn read<'l>(
         &'l self,
         mut state: LinkGuard<'l>,
-        mut receiver: Box<Receiver<OwnedFd>>,
+        mut reader: LinkReader,
         timeout: Option<Duration>,
         expected: Option<LaneKey>,
     ) -> LinkGuard<'l> {
         drop(state);
-        let received = self.lanes.receive(&self.socket, &mut receiver, timeout, expected);
+        let received = reader.receive(&self.socket, timeout, expected);
         state = self.lock();
-        state.core.return_receiver(receiver);
+        state.return_reader(reader);
         if let Err(ended) = received {
             state.handle_ended(ended);
         }
@@ -559,7 +563,7 @@ impl ConnectionLink {
         if state.is_interrupted() && state.core.waiting_len() > 0 {
             return SendProgress::Full;
         }
-        self.send_on_lane(state);
+        state.send_on_lane(None);
         while let Some(transmit) = state.core.poll_transmit() {
             match self.socket.send(&transmit) {
                 Ok(SendOutcome::Bytes(count)) => state.core.transmitted(count),
@@ -661,9 +665,9 @@ impl ConnectionLink {
         if state.is_interrupted() {
             return false;
         }
-        let Some(mut receiver) = state.core.take_receiver() else { return false };
-        let received = self.lanes.receive(&self.socket, &mut receiver, Some(Duration::ZERO), None);
-        state.core.return_receiver(receiver);
+        let Some(mut reader) = state.take_reader() else { return false };
+        let received = reader.receive(&self.socket, Some(Duration::ZERO), None);
+        state.return_reader(reader);
         match received {
             Ok(SocketReadOutcome::Nothing) => false,
             Ok(SocketReadOutcome::Bytes(_)) => true,

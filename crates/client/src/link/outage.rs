@@ -42,20 +42,26 @@ impl ConnectionLink {
         let Recovery::Outage(outage) = &state.recovery else { return };
         let limits = outage.limits();
         let EstablishedSocket { established, socket } = restored;
-        self.lanes.forget_bus(&self.socket);
+        self.forget_socket();
         if let Err(error) = self.socket.replace(socket) {
             return state.end_outage(Ended::System(SystemError::from(error)));
         }
         let unique_name = established.unique_name.clone();
         self.identity.add(ConnectionIdentity::new(unique_name, established.guid));
-        self.lanes.clear();
-        if let Err(error) = self.lanes.watch_bus(&self.socket) {
+        state.lanes.clear(&self.group);
+        if let Err(error) = self.group.add(&self.socket) {
             return state.end_outage(Ended::System(SystemError::from(error)));
         }
         state.core.resume(established);
         state.recovery = Recovery::Armed(limits);
         state.idle = None;
         state.wake_all();
+    }
+
+    /// Removes the socket of the bus from the group, before another one takes its place.
+    fn forget_socket(&self) {
+        // It fails only if the group does not have it.
+        let _ = self.group.remove(&self.socket);
     }
 
     /// Records a failed attempt to connect.
@@ -66,7 +72,7 @@ impl ConnectionLink {
             // Otherwise, programs that poll the socket would be woken by its end again and again.
             // If that fails, they are.
             None if state.idle.is_none() => {
-                self.lanes.forget_bus(&self.socket);
+                self.forget_socket();
                 state.idle = IdleSocket::new().ok();
                 let _ = state.idle.as_ref().map(|idle| self.socket.rest(idle));
             }
