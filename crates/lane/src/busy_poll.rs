@@ -41,12 +41,10 @@ impl BusyPoll {
         }
         let limit = timeout.map_or(BUSY_POLL_MAX, |timeout| timeout.min(BUSY_POLL_MAX));
         let (found, waited) = poll(limit, read);
-        self.note(if found.is_some() && waited < BUSY_POLL_MAX {
-            PollOutcome::InTime
-        } else if waited < LOST_MIN {
-            PollOutcome::InVain
-        } else {
-            PollOutcome::Lost
+        self.note(match found {
+            Some(_) if waited < BUSY_POLL_MAX => PollOutcome::InTime,
+            Some(_) if waited >= LOST_MIN => PollOutcome::Lost,
+            Some(_) | None => PollOutcome::InVain,
         });
         found
     }
@@ -86,7 +84,8 @@ enum PollOutcome {
     InTime,
     /// It did not come, or came late.
     InVain,
-    /// Another program used the processor. A thread that sleeps would have got it back earlier.
+    /// It came, and another program used the processor. A thread that sleeps would have got it back
+    /// earlier.
     Lost,
 }
 
@@ -179,6 +178,19 @@ mod tests {
             });
         }
         assert!((1..=UNMEASURED_MAX + 1).contains(&reads), "{reads}");
+    }
+
+    #[test]
+    fn without_a_message_no_processor_is_lost() {
+        let mut poll = BusyPoll::default();
+        // Other programs may use the processor at the end of a series of messages.
+        let found = poll.poll(None, || {
+            thread::sleep(LOST_MIN);
+            None::<&str>
+        });
+        assert_eq!(found, None);
+        let attempts = [0; 3].map(|_| poll.poll(None, || Some("message")).is_some());
+        assert_eq!(attempts, [false, true, true]);
     }
 
     #[test]
