@@ -55,8 +55,9 @@
 /// | `crate = path` | the path of `diligence-client`; the default is `::diligence_client` |
 ///
 /// `at` makes a proxy from the connection, a service and a path. With a default, there is also
-/// `new`, which takes only the connection and what has no default. `proxy` returns the proxy without
-/// types.
+/// `new`, which takes only the connection and what has no default. `of_peer` makes a proxy for the
+/// other end of a connection without a bus, from the connection and a path. `proxy` returns the
+/// proxy without types.
 ///
 /// # Methods
 ///

@@ -276,8 +276,8 @@ fn reached_of(event: &LogEvent) -> Option<LimitHit> {
 /// The log record for the end of lanes; `None` for other events.
 fn lanes_record(event: &LogEvent) -> Option<LogRecord> {
     let LogEvent::LanesEnded { count, reason } = event else { return None };
-    let lanes = if *count == 1 { "lane was" } else { "lanes were" };
-    let line = format!("{count} {lanes} ended: {reason}. Their messages go through the bus now.");
+    let (lanes, whose) = if *count == 1 { ("lane was", "Its") } else { ("lanes were", "Their") };
+    let line = format!("{count} {lanes} ended: {reason}. {whose} messages go through the bus now.");
     Some(LogRecord::line(Severity::Info, line))
 }
 

@@ -254,8 +254,8 @@ impl<D> Core<D> {
     /// Number of lanes that this connection can send on now.
     pub fn usable_lane_count(&self) -> usize {
         match self.lanes.lane_use {
-            LaneUse::On => self.lane_count(),
-            LaneUse::Off => 0,
+            LaneUse::On if self.ended.is_none() => self.lane_count(),
+            LaneUse::On | LaneUse::Off => 0,
         }
     }
 

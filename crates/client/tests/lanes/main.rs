@@ -25,7 +25,7 @@ use diligence_client::{
     CallError, CallOptions, Connection, IncomingCall, LaneUse, NameFlags, Processed, StartedCall,
     Values,
 };
-use support::{BusProgram, PrivateTestBus, TestService};
+use support::{BusProgram, PATIENCE, PrivateTestBus, TestService};
 
 const NAME: &str = "org.example.Echo";
 
@@ -281,6 +281,16 @@ fn a_call_fails_when_the_callee_leaves() {
     let failed = start(&connection, "Leave", 7).wait().expect_err("no reply");
     let CallError::Remote { name, .. } = failed else { panic!("{failed}") };
     assert_eq!(name, "org.freedesktop.DBus.Error.NoReply");
+    assert_eq!(connection.lane_count(), 0);
+}
+
+#[test]
+fn a_connection_whose_bus_has_ended_has_no_lanes() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    drop(bus);
+    while connection.process(Some(PATIENCE)).is_ok() {}
     assert_eq!(connection.lane_count(), 0);
 }
 
