@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use unix::clock;
+use unix::event::Event;
 
 use crate::frame::{FrameStamp, MESSAGE_LEN_MAX};
 use crate::inbox::LaneKey;
@@ -170,7 +171,14 @@ impl LaneSet {
     /// for a lane to it.
     pub fn count_call(&mut self, partner: &str) -> bool {
         let has_lane = || self.lanes.iter().any(|lane| lane.has_name(partner));
-        !self.is_unsupported && !has_lane() && self.partners.count(partner)
+        if self.is_unsupported || has_lane() || !self.partners.count(partner) {
+            return false;
+        }
+        let has_room = has_free_descriptors();
+        if !has_room {
+            self.partners.refused(partner);
+        }
+        has_room
     }
 
     /// Takes note of the answer to a request for a lane to `asked`.
@@ -346,6 +354,16 @@ impl Lane {
         }
     }
 }
+
+/// True if this process can receive the descriptors of a lane. Otherwise the kernel would drop some,
+/// and with them the connection, because it cannot know to which message they belonged.
+fn has_free_descriptors() -> bool {
+    (0..DESCRIPTORS_FREE_MIN).map(|_| Event::new()).collect::<io::Result<Vec<_>>>().is_ok()
+}
+
+/// The number of free descriptors with which a connection asks for a lane. It gets four, and others
+/// may be opened before it has them.
+const DESCRIPTORS_FREE_MIN: usize = 8;
 
 /// The number of well-known names that are remembered for one connection.
 const ALIASES_MAX: usize = 16;

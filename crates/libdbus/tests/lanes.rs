@@ -229,6 +229,28 @@ fn a_partner_that_announces_descriptors_ends_only_its_lane() {
 }
 
 #[test]
+fn a_service_without_free_descriptors_stays_connected() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let mut started = 0;
+    for limit in 4..16 {
+        let start = format!("ulimit -n {limit}; exec \"$0\" serve-loop");
+        let mut command = stage.command(Path::new("/bin/sh"));
+        let child = command.args(["-c", &start]).arg(&program).spawn().expect("a shell");
+        let mut service = LaneProgram::of(child);
+        if line(&mut service.output) != "ready" {
+            // It has too few to connect.
+            continue;
+        }
+        started += 1;
+        let caller = Connection::open(&stage.address).expect("a bus");
+        caller.set_lane_use(LaneUse::On);
+        (0..50).for_each(|number| echo(&caller, number));
+    }
+    assert!(started >= 4, "{started}");
+}
+
+#[test]
 fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
     let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
