@@ -229,6 +229,21 @@ fn a_partner_that_announces_descriptors_ends_only_its_lane() {
 }
 
 #[test]
+fn messages_that_no_receiver_accepts_go_to_the_bus() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve-loop");
+    for kind in ["nested", "local-path", "local-interface"] {
+        let begun = Instant::now();
+        let output = stage.call(&program, &["call", kind]);
+        assert_eq!(output, "disconnected\ndone\n", "{kind}");
+        assert!(begun.elapsed() < Duration::from_secs(4), "{kind}");
+        // The lanes of others have not ended.
+        echo(&Connection::open(&stage.address).expect("a bus"), 1);
+    }
+}
+
+#[test]
 fn a_service_without_free_descriptors_stays_connected() {
     let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");

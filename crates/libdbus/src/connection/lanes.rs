@@ -4,7 +4,7 @@
 //! order that the bus promises. So everything behind the queue is the same with and without lanes.
 
 use std::collections::{HashMap, VecDeque};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io::IoSlice;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,8 +21,9 @@ use sys::transfer::{self, TransferWait};
 use wire::Message;
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
+use wire::names::BusName;
 
-use super::{ConnectionState, DBusConnection};
+use super::{ConnectionState, DBusConnection, LOCAL_INTERFACE, LOCAL_PATH};
 use crate::message::{DBusMessageContent, HeaderField, HeaderValue, MessageRef, code, kind};
 use crate::misc::variable;
 use crate::transport::TransferState;
@@ -337,6 +338,9 @@ impl ConnectionState {
         let (Some(stamp), Some(lane)) = (merged.lanes.stamp(key, None), lane) else { return false };
         // The kernel sends one part faster than several.
         packet.extend_from_slice(&content.body);
+        if is_doubtful(content) && !is_acceptable(&packet) {
+            return false;
+        }
         packet.extend_from_slice(&stamp.to_bytes());
         let packet = [IoSlice::new(&packet)];
         if transfer::send(&lane.socket, &packet, &[], TransferWait::Never).is_err() {
@@ -660,6 +664,29 @@ fn is_ordinary(content: &DBusMessageContent) -> bool {
     let fds = content.number(code::UNIX_FDS).unwrap_or_default() as usize;
     is_complete && content.fields.iter().all(is_known) && fds == content.fds.len()
 }
+
+/// True if a receiver may refuse a message that a program can create with this library: its path or
+/// interface belongs to the library itself, or its values can be nested too deeply.
+fn is_doubtful(content: &DBusMessageContent) -> bool {
+    let types = content.str(code::SIGNATURE).unwrap_or_default();
+    let is_local = |code, local: &CStr| content.text(code) == Some(local);
+    types.len() > NESTING_MAX
+        || types.contains('v')
+        || is_local(code::PATH, LOCAL_PATH)
+        || is_local(code::INTERFACE, LOCAL_INTERFACE)
+}
+
+/// True if the other end of a lane accepts the message in these bytes. A bus disconnects the sender
+/// of others.
+fn is_acceptable(bytes: &[u8]) -> bool {
+    let checked = |message: &Message<'_>| {
+        CheckedMessage::of(message, message.sender().map(BusName::as_str)).is_some()
+    };
+    Message::parse(bytes).is_ok_and(|message| checked(&message))
+}
+
+/// Arrays, and structures, can be nested up to this depth.
+const NESTING_MAX: usize = 32;
 
 impl DBusMessageContent {
     /// True for a call that gets a reply.

@@ -476,9 +476,9 @@ impl ConnectionState {
 }
 
 /// The interface of signals that the library sends to the program.
-const LOCAL_INTERFACE: &std::ffi::CStr = c"org.freedesktop.DBus.Local";
+pub(super) const LOCAL_INTERFACE: &std::ffi::CStr = c"org.freedesktop.DBus.Local";
 /// The path of signals that the library sends to the program.
-const LOCAL_PATH: &std::ffi::CStr = c"/org/freedesktop/DBus/Local";
+pub(super) const LOCAL_PATH: &std::ffi::CStr = c"/org/freedesktop/DBus/Local";
 /// The signal at the end of a connection.
 const DISCONNECTED: &std::ffi::CStr = c"Disconnected";
 

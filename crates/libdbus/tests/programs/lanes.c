@@ -352,6 +352,31 @@ static void time_out(void) {
     dbus_message_unref(message);
 }
 
+/* Makes a call that no receiver accepts. A bus disconnects its sender. */
+static void call_refused(DBusMessage *message) {
+    DBusError error = DBUS_ERROR_INIT;
+    dbus_connection_set_exit_on_disconnect(connection, FALSE);
+    dbus_connection_send_with_reply_and_block(connection, message, 5000, &error);
+    printf("%s\n", dbus_connection_get_is_connected(connection) ? "connected" : "disconnected");
+    dbus_error_free(&error);
+    dbus_message_unref(message);
+}
+
+/* A message has at most 64 variants inside each other. */
+static DBusMessage *nested_variants(int count) {
+    DBusMessage *message = dbus_message_new_method_call(NAME, "/", NAME, "Echo");
+    DBusMessageIter iters[count + 1];
+    unsigned char value = 7;
+    dbus_message_iter_init_append(message, &iters[0]);
+    for (int depth = 0; depth < count; depth++)
+        dbus_message_iter_open_container(&iters[depth], DBUS_TYPE_VARIANT,
+                                         depth + 1 < count ? "v" : "y", &iters[depth + 1]);
+    dbus_message_iter_append_basic(&iters[count], DBUS_TYPE_BYTE, &value);
+    for (int depth = count; depth > 0; depth--)
+        dbus_message_iter_close_container(&iters[depth - 1], &iters[depth]);
+    return message;
+}
+
 /* Waits only for the socket of the connection, as some small programs do. */
 static void call_with_socket(int count) {
     int fd;
@@ -466,6 +491,12 @@ int main(int argc, char **argv) {
             call_announce(100);
         else if (strcmp(step, "pipe") == 0)
             pass_pipes(10);
+        else if (strcmp(step, "nested") == 0)
+            call_refused(nested_variants(65));
+        else if (strcmp(step, "local-path") == 0)
+            call_refused(dbus_message_new_method_call(NAME, DBUS_PATH_LOCAL, NAME, "Echo"));
+        else if (strcmp(step, "local-interface") == 0)
+            call_refused(dbus_message_new_method_call(NAME, "/", DBUS_INTERFACE_LOCAL, "Echo"));
         else if (strcmp(step, "timeout") == 0)
             time_out();
         else if (strcmp(step, "socket") == 0)
