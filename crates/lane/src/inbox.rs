@@ -238,12 +238,6 @@ impl<M> LaneInbox<M> {
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
-
-    /// Removes a lane that has violated the protocol, and its messages.
-    pub fn discard(&mut self, key: LaneKey) {
-        self.waiting.retain(|frame| frame.key != key);
-        self.close(key);
-    }
 }
 
 /// The number of messages of a lane that precede one that was read before them, until the bytes in
@@ -313,10 +307,6 @@ mod tests {
         inbox.close(A);
         assert_eq!(inbox.take_due(0, || 0), Some((A, "last")));
         assert!(inbox.is_read());
-        inbox.open(B);
-        add(&mut inbox, B, stamp(0, 2), "invalid");
-        inbox.discard(B);
-        assert!(inbox.is_read() && inbox.is_empty());
     }
 
     #[test]

@@ -23,12 +23,13 @@
 //! the socket is full, the message goes to the bus. Messages with descriptors always do, so that an
 //! end reads without asking for any, and the limits of the bus apply.
 //!
-//! This crate does no I/O, except that it reads the counters that the bus shares, and writes the
-//! counters of the traffic on lanes ([`TrafficCounters`]). [`BusyPoll`] waits with functions of its
-//! caller.
+//! This crate does no I/O, except that it reads the counters that the bus shares, writes the
+//! counters of the traffic on lanes ([`TrafficCounters`]), and tries whether descriptors are free
+//! before an end asks for a lane. [`BusyPoll`] waits with functions of its caller.
 
 #![warn(clippy::missing_errors_doc)]
 
+mod awaited_replies;
 mod busy_poll;
 mod frame;
 mod inbox;
@@ -37,7 +38,6 @@ mod partners;
 mod progress;
 mod set;
 mod traffic;
-mod unanswered;
 
 pub use busy_poll::{BUSY_POLL_MAX, BusyPoll};
 pub use frame::{FRAME_LEN_MAX, FrameStamp, MESSAGE_LEN_MAX, STAMP_LEN};

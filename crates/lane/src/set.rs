@@ -9,12 +9,12 @@ use std::time::Duration;
 use unix::clock;
 use unix::event::Event;
 
+use crate::awaited_replies::AwaitedReplies;
 use crate::frame::{FrameStamp, MESSAGE_LEN_MAX};
 use crate::inbox::LaneKey;
 use crate::partners::Partners;
 use crate::progress::Progress;
 use crate::traffic::TrafficCounters;
-use crate::unanswered::AwaitedReplies;
 
 /// The lanes of one connection, and the partners to which it could have one.
 #[derive(Debug, Default)]
@@ -67,6 +67,8 @@ struct Lane {
     aliases: Vec<Alias>,
     own: Progress,
     of_partner: Progress,
+    /// True if this end has asked the bus to end the lane, so it sends nothing more on it.
+    is_given_up: bool,
     /// Calls that came on the lane and wait for their reply.
     unanswered: AwaitedReplies,
 }
@@ -218,7 +220,15 @@ impl LaneSet {
         self.granted.retain(|alias| *alias.partner != *partner);
         let partner = partner.into();
         let unanswered = AwaitedReplies::default();
-        self.lanes.push(Lane { key, partner, aliases, own, of_partner, unanswered });
+        self.lanes.push(Lane {
+            key,
+            partner,
+            aliases,
+            own,
+            of_partner,
+            is_given_up: false,
+            unanswered,
+        });
         key
     }
 }
@@ -259,7 +269,8 @@ impl LaneSet {
         if self.lanes.is_empty() {
             return None;
         }
-        let lane = self.lanes.iter_mut().find(|lane| lane.has_name(destination))?;
+        let is_usable = |lane: &&mut Lane| !lane.is_given_up && lane.has_name(destination);
+        let lane = self.lanes.iter_mut().find(is_usable)?;
         if *lane.partner != *destination && !lane.are_names_valid() {
             let moved = mem::take(&mut lane.aliases);
             moved.iter().for_each(|alias| self.partners.restart(&alias.name));
@@ -313,6 +324,15 @@ impl LaneSet {
         if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key) {
             lane.unanswered.add(call);
         }
+    }
+
+    /// Gives up a lane whose partner has violated the protocol. Returns the unique name of the
+    /// partner, to ask the bus to end the lane, unless it was given up before. What the partner has
+    /// sent is still received, because valid calls wait for their replies.
+    pub fn give_up(&mut self, key: LaneKey) -> Option<&str> {
+        let lane = self.lanes.iter_mut().find(|lane| lane.key == key && !lane.is_given_up)?;
+        lane.is_given_up = true;
+        Some(&lane.partner)
     }
 
     /// Ends a lane: its socket was shut down, and everything was read from it.

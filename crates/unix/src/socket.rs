@@ -159,11 +159,10 @@ pub fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
     let (one, other) = net::socketpair(family, SocketType::SEQPACKET, flags, None)?;
     for socket in [&one, &other] {
-        match raw::refuse_descriptors(socket.as_fd()) {
-            Err(error) if error.raw_os_error() != Some(Errno::NOPROTOOPT.raw_os_error()) => {
-                return Err(error);
-            }
-            Ok(()) | Err(_) => {}
+        if let Err(error) = raw::refuse_descriptors(socket.as_fd())
+            && error.raw_os_error() != Some(Errno::NOPROTOOPT.raw_os_error())
+        {
+            return Err(error);
         }
     }
     Ok((one, other))

@@ -419,15 +419,11 @@ impl<D> Core<D> {
         true
     }
 
-    /// Ends a lane whose partner has violated the protocol.
+    /// Asks the bus to end a lane whose partner has violated the protocol.
     pub(super) fn fail_lane(&mut self, key: LaneKey) {
-        if let Some(receiver) = &mut self.receiver {
-            receiver.inbox.discard(key);
+        if let Some(partner) = self.lanes.lanes.give_up(key).map(str::to_owned) {
+            self.release_lane(&partner);
         }
-        let Some(partner) = self.lanes.lanes.partner(key).map(str::to_owned) else { return };
-        self.lanes.lanes.end(key);
-        self.lanes.has_ended = true;
-        self.release_lane(&partner);
     }
 
     /// Ends a lane that was opened, and cannot be used without its counters.

@@ -15,7 +15,7 @@ use lane::FrameStamp;
 use unix::poll::wait_for_data;
 use unix::transfer::{self, TransferWait};
 
-use super::{NAME, call, echo, service, start, with_lane};
+use super::{NAME, ServiceStep, call, echo, service, start, with_lane};
 use crate::support::{BusProgram, PrivateTestBus};
 
 /// A connection that has asked for a lane to the service, and its end.
@@ -198,6 +198,31 @@ fn messages_of_others_end_the_lane() {
 }
 
 #[test]
+fn valid_messages_behind_an_invalid_one_are_processed() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let (seen, calls) = mpsc::channel();
+    let note = move |call: &IncomingCall| {
+        if call.message().expects_reply() {
+            return echo(call);
+        }
+        seen.send(()).expect("the test waits");
+        // Meanwhile, the others are sent.
+        thread::sleep(Duration::from_millis(100));
+        ServiceStep::Continue
+    };
+    let _service = service(&bus, LaneUse::On, note);
+    let attacker = Attacker::connect(&bus);
+    let valid = message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0);
+    let other = BusName::new(":1.99").expect("a name");
+    attacker.send(now(), &valid, &[]);
+    calls.recv_timeout(PATIENCE).expect("the first call arrives");
+    attacker.send(now(), &message(other, Flags::NONE, 0), &[]);
+    attacker.send(now(), &valid, &[]);
+    calls.recv_timeout(PATIENCE).expect("the call behind the invalid message arrives");
+    assert!(attacker.is_ended(), "the lane ends");
+}
+
+#[test]
 fn descriptors_that_are_announced_end_the_lane() {
     let announced = |attacker: &Attacker| {
         let bytes = message(attacker.own_name(), Flags::NONE, 1);
@@ -257,7 +282,7 @@ fn messages_of_the_partner_of_another_lane_end_the_lane() {
             return echo(request);
         }
         calls.send(request.message().sender().map(str::to_owned)).expect("the test waits");
-        super::ServiceStep::Continue
+        ServiceStep::Continue
     };
     let _service = service(&bus, LaneUse::On, answer);
     let (victim, attacker) = (Attacker::connect(&bus), Attacker::connect(&bus));
@@ -352,7 +377,7 @@ fn replies_to_calls_of_others_are_dropped() {
         let result = request.connection().call("org.example.Slow", "/", NAME, "Ask", &());
         let (number,): (u64,) = result.expect("a reply").read().expect("a number");
         request.reply(&(number,)).expect("the connection lives");
-        super::ServiceStep::Continue
+        ServiceStep::Continue
     };
     let _service = service(&bus, LaneUse::On, forward);
     let attacker = Attacker::connect(&bus);

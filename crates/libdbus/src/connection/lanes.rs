@@ -457,12 +457,11 @@ impl ConnectionState {
         self.defer_drop(socket);
     }
 
-    /// Ends a lane whose partner has violated the protocol.
+    /// Asks the bus to end a lane whose partner has violated the protocol.
     fn fail_lane(&mut self, key: LaneKey) {
-        self.lanes.inbox.discard(key);
-        let partner = self.lanes.lanes.partner(key).map(str::to_owned);
-        self.end_lane(key);
-        partner.into_iter().for_each(|partner| self.release_lane(&partner));
+        if let Some(partner) = self.lanes.lanes.give_up(key).map(str::to_owned) {
+            self.release_lane(&partner);
+        }
     }
 
     /// Forgets all lanes, because the connection has ended.
@@ -521,6 +520,7 @@ impl ConnectionState {
                         continue;
                     }
                     InboxFilling::Invalid(key) => {
+                        rest = rest.saturating_sub(1);
                         self.fail_lane(key);
                         continue;
                     }
