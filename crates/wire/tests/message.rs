@@ -14,6 +14,7 @@ use diligence_wire::limits::STAMP_LEN_MAX;
 use diligence_wire::match_rule::MatchArgument;
 use diligence_wire::message::{
     Builder, FieldCode, Flags, InvalidMessage, InvalidReason, Message, MessageType, SenderField,
+    WriteError,
 };
 use diligence_wire::names::{
     BusName, ErrorName, InterfaceName, MemberName, NameErrorKind, ObjectPath,
@@ -177,6 +178,20 @@ fn reserved_local_names_are_rejected() {
     );
     let below = "'/org/freedesktop/DBus/Local/x'";
     check(&with_field(&format!("01 01 'o' 00 u29 {below} 00")), Ok(()));
+}
+
+#[test]
+fn reserved_local_names_are_not_written() {
+    let write = |path, interface| {
+        let path = ObjectPath::new(path).expect("valid");
+        let call = Builder::method_call(path, MemberName::literal("M"));
+        let call = call.interface(InterfaceName::new(interface).expect("valid"));
+        call.write(&mut Vec::new(), NonZeroU32::MIN, &())
+    };
+    let (path, interface) = ("/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local");
+    assert_eq!(write(path, "a.b"), Err(WriteError::LocalPath));
+    assert_eq!(write("/", interface), Err(WriteError::LocalInterface));
+    assert_eq!(write(&format!("{path}/x"), &format!("{interface}.x")), Ok(()));
 }
 
 #[test]

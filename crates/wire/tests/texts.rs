@@ -76,6 +76,8 @@ fn message_error_texts() {
         (&WriteError::TooDeep, "more than 64 containers are nested"),
         (&WriteError::ElementType, "an array has items that are not of its type"),
         (&WriteError::TooLong { len: 5 }, "a message of 5 bytes exceeds 128 MiB"),
+        (&WriteError::LocalInterface, "the interface is reserved for use inside a process"),
+        (&WriteError::LocalPath, "the path is reserved for use inside a process"),
         (
             &WriteError::Signature(SignatureErrorKind::TooLong),
             "the signature is longer than 255 bytes",

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::field_code::TEXT_AT;
+use super::fields::{LOCAL_INTERFACE, LOCAL_PATH};
 use super::fixed::{PROTOCOL_VERSION, at};
 use super::{FieldCode, FixedHeader, Flags, MessageType, WriteError};
 use crate::body::{EncodeArgs, Writer, body_signature};
@@ -144,7 +145,8 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// If a value cannot be encoded, for example because it is too long.
+    /// If a value cannot be encoded, for example because it is too long, or if the path or the
+    /// interface is one that must not be sent.
     pub fn write(
         &self,
         out: &mut Vec<u8>,
@@ -159,7 +161,8 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// If a value cannot be encoded, for example because it is too long.
+    /// If a value cannot be encoded, for example because it is too long, or if the path or the
+    /// interface is one that must not be sent.
     pub fn write_with(
         &self,
         out: &mut Vec<u8>,
@@ -223,6 +226,13 @@ impl<'a> Builder<'a> {
 
     /// The length of the header with the padding after it.
     fn header_len(&self, signature: Signature<'_>) -> Result<usize, WriteError> {
+        // A bus ends the connection of a program that sends these.
+        if self.interface.is_some_and(|name| name == LOCAL_INTERFACE) {
+            return Err(WriteError::LocalInterface);
+        }
+        if self.path.is_some_and(|path| path == LOCAL_PATH) {
+            return Err(WriteError::LocalPath);
+        }
         let mut counter = FieldCounter { len: 0 };
         self.visit_fields(signature, &mut counter);
         let len = counter.len;

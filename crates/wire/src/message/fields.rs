@@ -222,5 +222,5 @@ pub(super) fn raw_fields(
 /// The containers around the value of a field: the array, the struct `(yv)`, the variant.
 pub(super) const FIELD_DEPTH: usize = 3;
 
-const LOCAL_INTERFACE: &str = "org.freedesktop.DBus.Local";
-const LOCAL_PATH: &str = "/org/freedesktop/DBus/Local";
+pub(super) const LOCAL_INTERFACE: &str = "org.freedesktop.DBus.Local";
+pub(super) const LOCAL_PATH: &str = "/org/freedesktop/DBus/Local";

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::InvalidReason;
 use crate::signature::SignatureErrorKind;
 
 /// The reason why a message cannot be written, which is always an argument of the caller.
@@ -25,6 +26,10 @@ pub enum WriteError {
         /// Its length in bytes.
         len: usize,
     },
+    /// The interface is `org.freedesktop.DBus.Local`, which must not be sent.
+    LocalInterface,
+    /// The path is `/org/freedesktop/DBus/Local`, which must not be sent.
+    LocalPath,
     /// The types of the arguments are not a valid signature: too many, or nested too deeply.
     Signature(SignatureErrorKind),
 }
@@ -37,6 +42,8 @@ impl fmt::Display for WriteError {
             Self::TooDeep => f.write_str("more than 64 containers are nested"),
             Self::ElementType => f.write_str("an array has items that are not of its type"),
             Self::TooLong { len } => write!(f, "a message of {len} bytes exceeds 128 MiB"),
+            Self::LocalInterface => InvalidReason::LocalInterface.fmt(f),
+            Self::LocalPath => InvalidReason::LocalPath.fmt(f),
             Self::Signature(kind) => kind.fmt(f),
         }
     }
