@@ -57,15 +57,9 @@ fn open(router: &mut Router, pair: PeerPair) -> Result<LaneId, LaneRefusal> {
     router.lanes.open(pair).ok_or(LaneRefusal::NoIdsLeft)
 }
 
-/// Checks the limit on the lanes of a connection.
+/// Checks that a connection may have one more lane.
 fn check_room(router: &Router, peer: PeerId) -> Result<(), LaneRefusal> {
-    let max = router.config.lanes.max_lanes_per_connection;
-    let used = router.lanes.count_of(peer);
-    if used < max {
-        return Ok(());
-    }
-    let name = router.registry[peer].name().as_str().into();
-    Err(LaneRefusal::TooMany { name, max, used })
+    router.check_lane_count(peer, router.lanes.count_of(peer) + 1)
 }
 
 /// Answers Request after the daemon has opened the sockets of a lane, and gives them to both ends; or

@@ -95,18 +95,28 @@ impl Router {
 
     /// Ends the lanes of connections that have more than the configuration allows now.
     pub(crate) fn end_surplus_lanes(&mut self, fx: &mut Effects) {
-        let max = self.config.lanes.max_lanes_per_connection;
         let surplus = |router: &Self, pair: PeerPair| {
-            let used = |end: &PeerId| router.lanes.count_of(*end);
-            let end = pair.ends().into_iter().find(|end| used(end) > max)?;
-            let name = router.registry[end].name().as_str().into();
-            Some(LaneRefusal::TooMany { name, max, used: used(&end) })
+            let check = |end| router.check_lane_count(end, router.lanes.count_of(end));
+            pair.ends().into_iter().try_for_each(check).err()
         };
         self.end_lanes_if(self.lanes.open_pairs().collect(), surplus, fx);
     }
 
+    /// Checks that a connection may have this number of lanes.
+    pub(crate) fn check_lane_count(&self, peer: PeerId, count: u64) -> Result<(), LaneRefusal> {
+        let max = self.config.lanes.max_lanes_per_connection;
+        if count <= max {
+            return Ok(());
+        }
+        let name = self.registry[peer].name().as_str().into();
+        Err(LaneRefusal::TooMany { name, max, used: self.lanes.count_of(peer) })
+    }
+
     /// Why no two connections may have a lane now, if that is so.
     pub(crate) fn forbids_lanes(&self) -> Option<LaneRefusal> {
+        if self.config.lanes.max_lanes_per_connection == 0 {
+            return Some(LaneRefusal::Disabled);
+        }
         if self.is_watched() || self.matching.has_eavesdroppers() {
             return Some(LaneRefusal::Watched);
         }

@@ -60,6 +60,8 @@ impl LaneCounts {
 /// The reason why two connections cannot have a lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneRefusal {
+    /// The configuration allows no lanes.
+    Disabled,
     /// A monitor, an eavesdropper or a trace sees messages of others.
     Watched,
     /// This connection is in a container.
@@ -106,7 +108,8 @@ impl LaneRefusal {
     /// The name of the error on the wire.
     pub(super) const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Watched
+            Self::Disabled
+            | Self::Watched
             | Self::Contained { .. }
             | Self::Mediated
             | Self::PolicyDecides { .. }
@@ -132,6 +135,9 @@ impl LaneRefusal {
 impl fmt::Display for LaneRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Disabled => {
+                f.write_str("The configuration allows no lanes (max_lanes_per_connection=0)")
+            }
             Self::Watched => {
                 f.write_str("A monitor, an eavesdropper or a trace sees messages of the bus")
             }

@@ -522,8 +522,8 @@ impl RefusalReason {
     /// the life of a program, so they are only counted.
     pub(crate) fn is_reported(&self) -> bool {
         match self {
-            Self::Lane(refusal) => matches!(**refusal, LaneRefusal::NotOpened(_)),
             Self::Hidden(_) => true,
+            Self::Lane(refusal) if matches!(**refusal, LaneRefusal::NotOpened(_)) => true,
             _ => matches!(self.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied),
         }
     }
