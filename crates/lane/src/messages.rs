@@ -84,15 +84,17 @@ pub enum CheckedMessage {
 
 impl CheckedMessage {
     /// Checks that a bus would pass a message of a lane on as it is, and that it has no descriptors.
-    /// `partner` is the unique name of the connection at the other end. `None` if the message is
-    /// invalid.
-    pub fn of(message: &Message<'_>, partner: Option<&str>) -> Option<Self> {
+    /// `own` is the unique name of this connection, and `partner` the one of the connection at the
+    /// other end. `None` if the message is invalid.
+    pub fn of(message: &Message<'_>, own: &str, partner: &str) -> Option<Self> {
         message.validate_body().ok()?;
-        let sender = message.sender()?;
-        let is_passed_on = message.destination().is_some()
+        // A well-known name can have moved while the message was on its way.
+        let is_for_own = |name: &str| name == own || !name.starts_with(':');
+        let is_passed_on = message.sender().is_some_and(|sender| sender.as_str() == partner)
+            && message.destination().is_some_and(|name| is_for_own(name.as_str()))
             && !message.has_unknown_fields()
             && !matches!(message.message_type(), MessageType::Unknown(_));
-        if partner != Some(sender.as_str()) || message.unix_fds() > 0 || !is_passed_on {
+        if message.unix_fds() > 0 || !is_passed_on {
             return None;
         }
         Some(match message.expects_reply() {
@@ -136,17 +138,23 @@ mod tests {
     }
 
     #[test]
-    fn only_messages_of_the_partner_are_valid() {
-        let path = ObjectPath::ROOT;
-        let call = Builder::method_call(path, MemberName::literal("M"))
-            .destination(BusName::new(":1.9").expect("a name"))
-            .sender(BusName::new(":1.1").expect("a name"));
-        let bytes = bytes(&call, &(7_u32,));
-        let message = Message::parse(&bytes).expect("valid");
-        let of = |partner| CheckedMessage::of(&message, partner);
-        assert_eq!(of(Some(":1.1")), Some(CheckedMessage::Call(ONE)));
-        assert_eq!(of(Some(":1.2")), None);
-        assert_eq!(of(None), None);
+    fn only_messages_of_the_partner_to_this_connection_are_valid() {
+        let of = |destination| {
+            let path = ObjectPath::ROOT;
+            let call = Builder::method_call(path, MemberName::literal("M"))
+                .destination(BusName::new(destination).expect("a name"))
+                .sender(BusName::new(":1.1").expect("a name"));
+            bytes(&call, &(7_u32,))
+        };
+        let to_own = of(":1.9");
+        let message = Message::parse(&to_own).expect("valid");
+        let valid = Some(CheckedMessage::Call(ONE));
+        assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.1"), valid);
+        assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.2"), None);
+        assert_eq!(CheckedMessage::of(&message, ":1.8", ":1.1"), None);
+        let to_name = of("com.example.Name");
+        let message = Message::parse(&to_name).expect("valid");
+        assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.1"), valid);
     }
 
     #[test]
@@ -159,7 +167,7 @@ mod tests {
                 .unix_fds(descriptors);
             let bytes = bytes(&call, &());
             let message = Message::parse(&bytes).expect("valid");
-            let checked = CheckedMessage::of(&message, Some(":1.1"));
+            let checked = CheckedMessage::of(&message, ":1.9", ":1.1");
             assert_eq!(checked.is_some(), is_valid, "{descriptors}");
         }
     }
@@ -167,8 +175,9 @@ mod tests {
     #[test]
     fn messages_that_a_bus_does_not_pass_on_are_invalid() {
         let name = |name| BusName::new(name).expect("a name");
-        let of =
-            |bytes: &[u8]| CheckedMessage::of(&Message::parse(bytes).expect("valid"), Some(":1.1"));
+        let of = |bytes: &[u8]| {
+            CheckedMessage::of(&Message::parse(bytes).expect("valid"), ":1.9", ":1.1")
+        };
         let call = Builder::method_call(ObjectPath::ROOT, MemberName::literal("M"));
         assert_eq!(of(&bytes(&call.sender(name(":1.1")), &())), None, "no destination");
         let call = call.sender(name(":1.1")).destination(name(":1.9"));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use client::wire::body::Value;
+use client::wire::body::{EncodeArgs, Value};
 use client::wire::message::{Builder, Flags};
 use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use client::{CallOptions, Connection, LaneUse};
@@ -215,7 +215,7 @@ fn a_partner_that_announces_descriptors_ends_only_its_lane() {
     for mode in ["serve", "serve-loop"] {
         let _service = stage.start_service(&program, mode);
         let partner = LaneAttacker::connect(&stage.address);
-        let packet = partner.packet_with(1);
+        let packet = packet(&partner.call("Echo").unix_fds(1), &(7_u64,));
         let slices = [IoSlice::new(&packet)];
         let send = |fds: &[_]| transfer::send(&partner.lane, &slices, fds, TransferWait::Never);
         // From Linux 6.16 on, the kernel refuses them.
@@ -225,6 +225,69 @@ fn a_partner_that_announces_descriptors_ends_only_its_lane() {
             echo(connection, number);
         }
         assert_eq!(lane_count(connection), 0, "{mode}");
+    }
+}
+
+#[test]
+fn valid_messages_behind_an_invalid_one_are_processed() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    for mode in ["serve", "serve-loop"] {
+        let _service = stage.start_service(&program, mode);
+        for case in ["short", "of another sender", "to another connection"] {
+            let partner = LaneAttacker::connect(&stage.address);
+            let announced = partner.connection.subscribe_to("/", NAME, "Announced");
+            let announced = announced.expect("a valid rule");
+            let other = BusName::new(":1.9999").expect("a name");
+            let invalid = match case {
+                "short" => b"short".to_vec(),
+                "of another sender" => packet(&partner.call("Leave").sender(other), &(1_u64,)),
+                _ => packet(&partner.call("Leave").destination(other), &(1_u64,)),
+            };
+            // While the service is busy, the others are sent.
+            partner.send(&packet(&partner.call("Wait"), &(50_u64,)));
+            partner.send(&invalid);
+            partner.send(&packet(&partner.call("Announce"), &(2_u64,)));
+            let signal = announced.next(Some(Duration::from_secs(10))).expect("it lives");
+            assert!(signal.is_some(), "{mode}: {case}");
+            echo(&partner.connection, 3);
+            assert_eq!(lane_count(&partner.connection), 0, "{mode}: {case}");
+        }
+    }
+}
+
+/// The service accepts messages of up to 1000 bytes, and exits when its connection ends. After a
+/// call of Leave it exits without an error.
+#[test]
+fn a_message_that_is_too_long_for_the_receiver_ends_its_connection() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let start = || stage.start_service(&program, "serve-short");
+    let exit_code = |mut service: LaneProgram| {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < deadline {
+            if let Some(status) = service.child.try_wait().expect("a child") {
+                return status.code();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        panic!("the service is still connected");
+    };
+    let long = "x".repeat(2000);
+
+    let service = start();
+    let caller = Connection::open(&stage.address).expect("a bus");
+    caller.call(NAME, "/", NAME, "Echo", &(&*long,)).expect_err("the service accepts less");
+    assert_eq!(exit_code(service), Some(1), "over the bus");
+
+    for (before, code) in [("Echo", 1), ("Leave", 0)] {
+        let service = start();
+        let partner = LaneAttacker::connect(&stage.address);
+        // While the service is busy, the others are sent.
+        partner.send(&packet(&partner.call("Wait"), &(50_u64,)));
+        partner.send(&packet(&partner.call(before), &(1_u64,)));
+        partner.send(&packet(&partner.call("Echo"), &(&*long,)));
+        assert_eq!(exit_code(service), Some(code), "{before}");
     }
 }
 
@@ -372,24 +435,23 @@ impl LaneAttacker {
         Self { lane, connection }
     }
 
-    /// A packet with a call that announces this number of descriptors.
-    fn packet_with(&self, descriptors: u32) -> Vec<u8> {
-        let mut message = Vec::new();
-        Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
+    /// A call of this method of the service.
+    fn call(&self, method: &'static str) -> Builder<'_> {
+        Builder::method_call(ObjectPath::ROOT, MemberName::literal(method))
             .interface(InterfaceName::literal(NAME))
             .destination(BusName::new(NAME).expect("a name"))
             .sender(self.connection.unique_name())
             .flags(Flags::NO_REPLY_EXPECTED)
-            .unix_fds(descriptors)
-            .write(&mut message, NonZeroU32::MIN, &(7_u64,))
-            .expect("a valid message");
-        message.extend(lane::FrameStamp::default().to_bytes());
-        message
+    }
+
+    fn send(&self, packet: &[u8]) {
+        let sent = transfer::send(&self.lane, &[IoSlice::new(packet)], &[], TransferWait::Never);
+        sent.expect("the lane is open and has room");
     }
 
     /// Sends as many messages as it can, and states that each is the oldest.
     fn flood_until(&self, is_over: &AtomicBool) {
-        let packet = self.packet_with(0);
+        let packet = packet(&self.call("Echo"), &(7_u64,));
         while !is_over.load(Ordering::Relaxed) {
             let slices = [IoSlice::new(&packet)];
             match transfer::send(&self.lane, &slices, &[], TransferWait::Never) {
@@ -399,6 +461,14 @@ impl LaneAttacker {
             }
         }
     }
+}
+
+/// A packet with a message and its arguments.
+fn packet(message: &Builder<'_>, arguments: &impl EncodeArgs) -> Vec<u8> {
+    let mut packet = Vec::new();
+    message.write(&mut packet, NonZeroU32::MIN, arguments).expect("a valid message");
+    packet.extend(lane::FrameStamp::default().to_bytes());
+    packet
 }
 
 /// The most memory that a process has used, in bytes.

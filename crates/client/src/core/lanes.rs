@@ -371,7 +371,10 @@ impl<D> Core<D> {
 
     /// Takes note of the message in a packet. Returns false if it must be ignored.
     pub(super) fn accept(&mut self, key: LaneKey, message: &Message<'_>) -> bool {
-        let checked = CheckedMessage::of(message, self.lanes.lanes.partner(key));
+        let (own, partner) = (self.lanes.name.as_ref(), self.lanes.lanes.partner(key));
+        let checked = own.zip(partner).and_then(|(own, partner)| {
+            CheckedMessage::of(message, own.as_name().as_str(), partner)
+        });
         self.accept_checked(key, checked, message.reply_serial(), message.bytes().len())
     }
 

@@ -126,20 +126,15 @@ impl<D> Receiver<D> {
         &mut self.packet[..len]
     }
 
-    /// Records a packet of `len` bytes that was read into [`packet_space`](Self::packet_space). A
-    /// packet that is too short ends the lane. `unread` is the length of the packets that are still
-    /// in the socket.
+    /// Records a packet of `len` bytes that was read into [`packet_space`](Self::packet_space).
+    /// `unread` is the length of the packets that are still in the socket.
     pub fn handle_packet(&mut self, key: LaneKey, len: usize, unread: impl Fn() -> u64) {
         self.packets += 1;
         self.latest_lane = Some(key);
-        match FrameStamp::split(&self.packet[..len]) {
-            Some((message, stamp)) => {
-                let message = PooledBytes::copy_of(message);
-                let frame = LaneFrame { stamp, len, message };
-                self.inbox.add(key, frame, self.has_bytes, unread);
-            }
-            None => self.handle_lane_end(key),
-        }
+        // A packet that is too short for a stamp is an invalid message, too.
+        let (message, stamp) = FrameStamp::split(&self.packet[..len]).unwrap_or_default();
+        let frame = LaneFrame { stamp, len, message: PooledBytes::copy_of(message) };
+        self.inbox.add(key, frame, self.has_bytes, unread);
     }
 
     /// Records that nothing was in the socket of a lane.

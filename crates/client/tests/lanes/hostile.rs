@@ -53,8 +53,11 @@ impl Attacker {
 
     /// Sends a packet, with descriptors if the kernel allows it.
     fn send(&self, stamp: FrameStamp, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
-        let stamp = stamp.to_bytes();
-        let slices = [IoSlice::new(message), IoSlice::new(&stamp)];
+        self.send_packet(&[message, &stamp.to_bytes()].concat(), descriptors);
+    }
+
+    fn send_packet(&self, packet: &[u8], descriptors: &[BorrowedFd<'_>]) {
+        let slices = [IoSlice::new(packet)];
         let send =
             |descriptors| transfer::send(&self.lane, &slices, descriptors, TransferWait::Never);
         let sent = send(descriptors).or_else(|error| match error.kind() {
@@ -97,10 +100,14 @@ impl Drop for SetWhenDropped<'_> {
 
 /// The bytes of a call to the service by this sender, which announces this number of descriptors.
 fn message(sender: BusName<'_>, flags: Flags, descriptors: u32) -> Vec<u8> {
+    message_to(BusName::new(NAME).expect("a name"), sender, flags, descriptors)
+}
+
+fn message_to(to: BusName<'_>, sender: BusName<'_>, flags: Flags, descriptors: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
         .interface(InterfaceName::literal(NAME))
-        .destination(BusName::new(NAME).expect("a name"))
+        .destination(to)
         .sender(sender)
         .flags(flags)
         .unix_fds(descriptors)
@@ -199,6 +206,17 @@ fn messages_of_others_end_the_lane() {
 
 #[test]
 fn valid_messages_behind_an_invalid_one_are_processed() {
+    let other = BusName::new(":1.99").expect("a name");
+    check_invalid(|attacker| attacker.send(now(), &message(other, Flags::NONE, 0), &[]));
+    check_invalid(|attacker| {
+        let to_other = message_to(other, attacker.own_name(), Flags::NONE, 0);
+        attacker.send(now(), &to_other, &[]);
+    });
+    check_invalid(|attacker| attacker.send_packet(b"short", &[]));
+}
+
+/// Sends an invalid message between two valid ones.
+fn check_invalid(send_invalid: impl Fn(&Attacker)) {
     let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let (seen, calls) = mpsc::channel();
     let note = move |call: &IncomingCall| {
@@ -213,10 +231,9 @@ fn valid_messages_behind_an_invalid_one_are_processed() {
     let _service = service(&bus, LaneUse::On, note);
     let attacker = Attacker::connect(&bus);
     let valid = message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0);
-    let other = BusName::new(":1.99").expect("a name");
     attacker.send(now(), &valid, &[]);
     calls.recv_timeout(PATIENCE).expect("the first call arrives");
-    attacker.send(now(), &message(other, Flags::NONE, 0), &[]);
+    send_invalid(&attacker);
     attacker.send(now(), &valid, &[]);
     calls.recv_timeout(PATIENCE).expect("the call behind the invalid message arrives");
     assert!(attacker.is_ended(), "the lane ends");

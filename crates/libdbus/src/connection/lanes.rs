@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CStr, CString};
-use std::io::IoSlice;
+use std::io::{ErrorKind, IoSlice};
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -21,7 +21,6 @@ use sys::transfer::{self, TransferWait};
 use wire::Message;
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
-use wire::names::BusName;
 
 use super::{ConnectionState, DBusConnection, LOCAL_INTERFACE, LOCAL_PATH};
 use crate::message::{DBusMessageContent, HeaderField, HeaderValue, MessageRef, code, kind};
@@ -111,9 +110,11 @@ enum PacketRead {
     Nothing,
     /// The lane was shut down, and everything was read.
     Ended,
-    /// The partner has violated the protocol, or has sent what this connection cannot receive. That
-    /// ends the lane only: the partner must not be able to end the connection.
+    /// The partner has violated the protocol, which ends the lane.
     Invalid,
+    /// The message is longer than the program accepts, which ends the connection. So it would if the
+    /// message came over the bus.
+    TooLong,
 }
 
 impl MergedLanes {
@@ -175,10 +176,14 @@ impl MergedLanes {
         self.sender.is_some() && !self.is_stopped && self.monitor_call.is_none()
     }
 
+    /// The unique name of the connection, once it has one and may ask for lanes.
+    fn own_name(&self) -> Option<&str> {
+        self.sender.as_ref().and_then(HeaderField::text)
+    }
+
     /// True if this name is the unique name of the connection.
     fn is_own_name(&self, name: Option<&str>) -> bool {
-        let own = self.sender.as_ref().and_then(HeaderField::text);
-        own.is_some() && own == name
+        name.is_some() && self.own_name() == name
     }
 
     /// Reads the lanes that must be read before the next message is processed.
@@ -201,8 +206,7 @@ impl MergedLanes {
             empty.for_each(|(_, key)| self.inbox.note_empty(*key));
             for (_, &key) in unread.iter().enumerate().filter(|(order, _)| is_ready(order)) {
                 let Some(socket) = self.socket_of(key).cloned() else { continue };
-                let partner = self.lanes.partner(key);
-                match receive(&socket, &mut self.packet, partner, message_bytes_max) {
+                match self.receive(key, &socket, message_bytes_max) {
                     PacketRead::Nothing => self.inbox.note_empty(key),
                     PacketRead::Message(frame) => {
                         // It does not fail for a socket. Without the length, the rest is for later.
@@ -212,9 +216,36 @@ impl MergedLanes {
                     }
                     PacketRead::Ended => return InboxFilling::Ended(key),
                     PacketRead::Invalid => return InboxFilling::Invalid(key),
+                    PacketRead::TooLong => return InboxFilling::TooLong,
                 }
             }
         }
+    }
+
+    /// Reads a packet of a lane without waiting.
+    fn receive(&mut self, key: LaneKey, socket: &OwnedFd, message_bytes_max: usize) -> PacketRead {
+        self.packet.resize(FRAME_LEN_MAX, 0);
+        let len = match transfer::receive_packet(socket, &mut self.packet) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return PacketRead::Nothing,
+            Ok(len) if len > 0 => len,
+            _ => return PacketRead::Ended,
+        };
+        match FrameStamp::split(&self.packet[..len]) {
+            Some((message, _)) if message.len() > message_bytes_max => PacketRead::TooLong,
+            Some((message, stamp)) => match self.check(key, message) {
+                Some(message) => PacketRead::Message(LaneFrame { stamp, len, message }),
+                None => PacketRead::Invalid,
+            },
+            None => PacketRead::Invalid,
+        }
+    }
+
+    /// Checks a message that came on a lane.
+    fn check(&self, key: LaneKey, bytes: &[u8]) -> Option<LaneMessage> {
+        let message = Message::parse(bytes).ok()?;
+        let role = CheckedMessage::of(&message, self.own_name()?, self.lanes.partner(key)?)?;
+        let content = DBusMessageContent::of(&message, Vec::new()).ok()?;
+        Some(LaneMessage { content, bytes: bytes.len(), role })
     }
 
     /// The lane on which a message is expected next: the one of this call, or else the latest one.
@@ -279,36 +310,8 @@ enum InboxFilling {
     Ended(LaneKey),
     /// The partner of this lane has violated the protocol.
     Invalid(LaneKey),
-}
-
-/// Reads a packet without waiting.
-fn receive(
-    socket: &OwnedFd,
-    packet: &mut Vec<u8>,
-    partner: Option<&str>,
-    message_bytes_max: usize,
-) -> PacketRead {
-    packet.resize(FRAME_LEN_MAX, 0);
-    let len = match transfer::receive_packet(socket, packet) {
-        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return PacketRead::Nothing,
-        Ok(len) if len > 0 => len,
-        _ => return PacketRead::Ended,
-    };
-    let Some((bytes, stamp)) = FrameStamp::split(&packet[..len]) else {
-        return PacketRead::Invalid;
-    };
-    let Ok(message) = Message::parse(bytes) else { return PacketRead::Invalid };
-    let Some(role) = CheckedMessage::of(&message, partner) else { return PacketRead::Invalid };
-    if bytes.len() > message_bytes_max {
-        return PacketRead::Invalid;
-    }
-    match DBusMessageContent::of(&message, Vec::new()) {
-        Ok(content) => {
-            let message = LaneMessage { content, bytes: bytes.len(), role };
-            PacketRead::Message(LaneFrame { stamp, len, message })
-        }
-        Err(_) => PacketRead::Invalid,
-    }
+    /// A message is longer than the program accepts.
+    TooLong,
 }
 
 /// Methods that send messages on lanes.
@@ -493,23 +496,28 @@ impl ConnectionState {
     /// Reads lanes, and puts all messages whose turn it is into the queue, unless it
     /// [pauses](PauseReason). When the connection has ended, it does not pause. Returns `Closed` if
     /// the connection must end.
-    pub(super) fn process(&mut self, connection: &DBusConnection, is_end: bool) -> TransferState {
+    pub(super) fn process(
+        &mut self,
+        connection: &DBusConnection,
+        mut is_end: bool,
+    ) -> TransferState {
         let mut has_new = false;
+        let mut outcome = TransferState::Open;
         self.lanes.inbox.restart();
         self.lanes.end_pause();
         // The partner of a lane can send for ever. It does not know that the connection has ended.
         let mut rest = if is_end { READ_AT_END_MAX } else { READ_AT_ONCE_MAX };
-        let outcome = loop {
+        loop {
             if !self.lanes.sockets.is_empty() {
                 match rest {
                     0 if is_end => self.lanes.inbox.close_all(),
                     0 => {
                         self.lanes.begin_pause(PauseReason::LanesBusy);
-                        break TransferState::Open;
+                        break;
                     }
                     _ if connection.is_full(self) && !is_end => {
                         self.lanes.begin_pause(PauseReason::QueueFull);
-                        break TransferState::Open;
+                        break;
                     }
                     _ => {}
                 }
@@ -524,6 +532,11 @@ impl ConnectionState {
                         self.fail_lane(key);
                         continue;
                     }
+                    InboxFilling::TooLong => {
+                        // The program still gets the messages before it.
+                        (rest, is_end, outcome) = (0, true, TransferState::Closed);
+                        continue;
+                    }
                 }
             }
             if !self.lanes.lanes.is_empty() {
@@ -533,7 +546,7 @@ impl ConnectionState {
                     rest = rest.saturating_sub(1);
                     has_new |= self.enqueue_of_lane(connection, key, message);
                     if self.lanes.has_nothing_read() && !is_end {
-                        break TransferState::Open;
+                        break;
                     }
                     continue;
                 }
@@ -543,9 +556,9 @@ impl ConnectionState {
                 Some((content, bytes)) => {
                     has_new |= self.enqueue_of_bus(connection, content, bytes);
                 }
-                None => break TransferState::Open,
+                None => break,
             }
-        };
+        }
         if has_new {
             self.wake_main_loop();
         }
@@ -679,10 +692,11 @@ fn is_doubtful(content: &DBusMessageContent) -> bool {
 /// True if the other end of a lane accepts the message in these bytes. A bus disconnects the sender
 /// of others.
 fn is_acceptable(bytes: &[u8]) -> bool {
-    let checked = |message: &Message<'_>| {
-        CheckedMessage::of(message, message.sender().map(BusName::as_str)).is_some()
+    let is_valid = |message: Message<'_>| {
+        let names = message.destination().zip(message.sender());
+        names.and_then(|(to, from)| CheckedMessage::of(&message, to.as_str(), from.as_str()))
     };
-    Message::parse(bytes).is_ok_and(|message| checked(&message))
+    Message::parse(bytes).ok().and_then(is_valid).is_some()
 }
 
 /// Arrays, and structures, can be nested up to this depth.

@@ -474,6 +474,8 @@ int main(int argc, char **argv) {
     connection = dbus_bus_get(DBUS_BUS_SESSION, &error);
     if (connection == NULL)
         fail(error.message);
+    if (strcmp(argv[1], "serve-short") == 0)
+        dbus_connection_set_max_message_size(connection, 1000);
     if (strncmp(argv[1], "serve", 5) == 0)
         run_service(strcmp(argv[1], "serve-loop") == 0);
     for (int index = 1; index < argc; index++) {
