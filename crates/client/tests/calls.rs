@@ -247,6 +247,12 @@ fn remote_properties_are_read_and_checked() {
         "Features of org.freedesktop.DBus cannot be read: a variant holds \"as\", but \"u\" was \
          expected"
     );
+    let (missing, written) = (proxy.get::<u32>("Missing"), proxy.set("Features", &1_u32));
+    for (error, property) in [(missing.map(drop), "Missing"), (written, "Features")] {
+        let text = error.expect_err("dbus-daemon has no such property").to_string();
+        let start = format!("{property} of {BUS} failed: org.freedesktop.DBus.Error.");
+        assert!(text.starts_with(&start), "{text}");
+    }
 }
 
 #[test]

@@ -151,6 +151,12 @@ impl StartedCall {
         Self { connection, id, method, state: ReplyState::Waiting }
     }
 
+    /// The same call, whose errors name this method or property.
+    pub(super) fn about(mut self, method: CalledMethod) -> Self {
+        self.method = method;
+        self
+    }
+
     /// The serial of the call, which identifies it in a recording.
     pub fn serial(&self) -> NonZeroU32 {
         self.id.serial()

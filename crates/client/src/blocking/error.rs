@@ -21,19 +21,19 @@ pub enum CallError {
     #[error(transparent)]
     Send(SendError),
     /// The reply is an error.
-    #[error("{}", remote_text(.name, .message))]
+    #[error("{}{} failed: {}", .method.member(), peer("of", .method), remote_text(.name, .message))]
     Remote {
         /// The name of the error, such as `org.freedesktop.DBus.Error.UnknownMethod`.
         name: String,
         /// The text for people; empty if the reply has none.
         message: String,
-        /// The method that was called.
+        /// The method that was called, or the property that was read or written.
         method: Box<CalledMethod>,
     },
     /// No reply arrived before the deadline.
     #[error("no reply{} to {} after {}", peer("from", .method), .method.member(), ReadableTime(*.limit))]
     TimedOut {
-        /// The method that was called.
+        /// The method that was called, or the property that was read or written.
         method: Box<CalledMethod>,
         /// The time limit of the call, which has passed.
         limit: Duration,

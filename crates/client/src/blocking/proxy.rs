@@ -150,16 +150,21 @@ impl<'n> Proxy<'n> {
     }
 
     fn unreadable(&self, member: MemberName<'_>, error: ReadError) -> CallError {
-        let member = CalledMethod::of(&self.message(member));
-        CallError::Read { error, member: Some(member.into()) }
+        CallError::Read { error, member: Some(self.called(member).into()) }
+    }
+
+    /// A method or property of the interface, for errors.
+    fn called(&self, member: MemberName<'_>) -> CalledMethod {
+        CalledMethod::of(&self.message(member))
     }
 
     pub(crate) fn start_get<'m>(
         &self,
         property: impl IntoName<MemberName<'m>>,
     ) -> Result<StartedCall, CallError> {
-        let arguments = (self.interface, property.into_name()?);
-        self.properties().start_call(GET, &arguments, CallOptions::default())
+        let property = property.into_name()?;
+        let call = self.start_properties_call(GET, &(self.interface, property))?;
+        Ok(call.about(self.called(property)))
     }
 
     /// Reads all properties, as a map or as a struct that derives a dict.
@@ -182,7 +187,7 @@ impl<'n> Proxy<'n> {
     }
 
     pub(crate) fn start_get_all(&self) -> Result<StartedCall, CallError> {
-        self.properties().start_call(GET_ALL, &(self.interface,), CallOptions::default())
+        self.start_properties_call(GET_ALL, &(self.interface,))
     }
 
     /// Writes a property.
@@ -203,14 +208,12 @@ impl<'n> Proxy<'n> {
         property: impl IntoName<MemberName<'m>>,
         value: &T,
     ) -> Result<StartedCall, CallError> {
-        let (property, options) = (property.into_name()?, CallOptions::default());
-        let properties = self.properties();
-        match T::SHAPE {
-            Shape::Variant => {
-                properties.start_call(SET, &(self.interface, property, value), options)
-            }
-            _ => properties.start_call(SET, &(self.interface, property, Variant(value)), options),
-        }
+        let (interface, property) = (self.interface, property.into_name()?);
+        let call = match T::SHAPE {
+            Shape::Variant => self.start_properties_call(SET, &(interface, property, value)),
+            _ => self.start_properties_call(SET, &(interface, property, Variant(value))),
+        };
+        Ok(call?.about(self.called(property)))
     }
 
     /// Subscribes to a signal of the object. The sender must own the destination's name.
@@ -277,9 +280,14 @@ impl<'n> Proxy<'n> {
         format!("type='signal',{sender}path='{}',{keys}", self.path)
     }
 
-    /// A proxy for the interface that gives access to the properties of all interfaces.
-    fn properties(&self) -> Self {
-        Self { interface: PROPERTIES, ..self.clone() }
+    /// Calls the interface that gives access to the properties of all interfaces.
+    fn start_properties_call(
+        &self,
+        method: MemberName<'_>,
+        arguments: &impl MessageBody,
+    ) -> Result<StartedCall, CallError> {
+        let message = self.message(method).interface(PROPERTIES);
+        self.connection.start_call(&message, arguments, CallOptions::default())
     }
 }
 

@@ -47,7 +47,10 @@ fn errors_keep_their_names_and_texts() {
     assert_eq!(lamp.toggle(), Err(LampError::Broken));
     assert_eq!(lamp.wait(13), Err(LampError::Broken));
     let error = connection.call(NAME, PATH, NAME, "Toggle", &()).unwrap_err();
-    assert_eq!(error.to_string(), "org.example.Lamp.Error.Broken: the lamp is broken");
+    assert_eq!(
+        error.to_string(),
+        "Toggle of org.example.Lamp failed: org.example.Lamp.Error.Broken: the lamp is broken"
+    );
     // The thread of the service drops the reply.
     let LampError::Call(error) = lamp.wait(0).unwrap_err() else { panic!("a name of the lamp") };
     assert_eq!(error.remote_name(), Some("org.freedesktop.DBus.Error.Failed"));
