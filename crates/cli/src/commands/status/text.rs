@@ -85,15 +85,19 @@ impl StatusPage {
         let count = |key| totals.count(key);
         let number = |key| grouped(count(key));
         let style = self.style;
+        let disconnects = totals.counts("DisconnectCauses");
+        let (by_peers, by_bus) = split(disconnects, |cause| cause == "closed");
+        let closed: u64 = by_peers.iter().map(|(_, count)| count).sum();
         self.line("");
         self.fact(
             "connections",
             &format!(
-                "{} now, {} before Hello, {}; {} since the start",
+                "{} now, {} before Hello, {}; {} since the start, {} closed",
                 number("Connections"),
                 number("IncompleteConnections"),
                 counted(count("Monitors"), "monitor", "monitors"),
                 number("Connected"),
+                grouped(closed),
             ),
         );
         if count("Containers") > 0 {
@@ -142,6 +146,12 @@ impl StatusPage {
                 counted(count("PendingReplies"), "open call", "open calls"),
             ),
         );
+        let (errors, refusals) = split(totals.counts("RefusalCauses"), is_ordinary_error);
+        if !errors.is_empty() {
+            self.fact("errors", &listed(&errors));
+        }
+        self.causes("disconnected", &by_bus, FactDisplay::Always);
+        self.causes("refused", &refusals, FactDisplay::Always);
         for (what, causes, shown) in FAILURE_ROWS {
             self.causes(what, &totals.counts(causes), *shown);
         }
@@ -153,18 +163,11 @@ impl StatusPage {
 
     /// Adds a line with the number of events and their causes.
     fn causes(&mut self, what: &str, causes: &[(&str, u64)], shown: FactDisplay) {
-        let causes: Vec<_> = causes.iter().filter(|(cause, _)| *cause != "closed").collect();
-        let all: u64 = causes.iter().map(|(_, count)| count).sum();
         let style = self.style;
-        let words: Vec<_> =
-            causes.iter().map(|(cause, n)| format!("{} {cause}", grouped(*n))).collect();
-        match (all, shown) {
-            (0, FactDisplay::IfAny) => {}
-            (0, FactDisplay::Always) => self.fact(what, "0"),
-            _ => {
-                let text = format!("{}: {}", grouped(all), words.join(", "));
-                self.fact_with(what, &text, |text| style.alarm(text));
-            }
+        match (causes, shown) {
+            ([], FactDisplay::IfAny) => {}
+            ([], FactDisplay::Always) => self.fact(what, "0"),
+            _ => self.fact_with(what, &listed(causes), |text| style.alarm(text)),
         }
     }
 
@@ -341,13 +344,36 @@ fn copies(totals: &StatusDict) -> String {
     )
 }
 
+/// The sum of counts, and each with its name.
+fn listed(counts: &[(&str, u64)]) -> String {
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    let words: Vec<_> =
+        counts.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
+    format!("{}: {}", grouped(all), words.join(", "))
+}
+
+type NamedCounts<'a> = Vec<(&'a str, u64)>;
+
+/// Splits counts into those whose name fits, and the others.
+fn split<'a>(
+    counts: NamedCounts<'a>,
+    fits: impl Fn(&str) -> bool,
+) -> (NamedCounts<'a>, NamedCounts<'a>) {
+    counts.into_iter().partition(|(name, _)| fits(name))
+}
+
+/// True for the cause of an error that is normal in the life of a program, such as a call to a
+/// name without an owner. The bus logs only the others, which the policy or a limit causes.
+fn is_ordinary_error(cause: &str) -> bool {
+    let is_error_name = cause.starts_with(|first: char| first.is_ascii_uppercase());
+    is_error_name && !matches!(cause, "AccessDenied" | "LimitsExceeded")
+}
+
 /// Rows about failures: the label, the key with the causes, and the display of a row without
 /// entries.
 const FAILURE_ROWS: &[(&str, &str, FactDisplay)] = &[
-    ("disconnected", "DisconnectCauses", FactDisplay::Always),
     ("rejected", "RejectedCauses", FactDisplay::IfAny),
     ("delayed", "DelayCauses", FactDisplay::IfAny),
-    ("refused", "RefusalCauses", FactDisplay::Always),
     ("withheld", "WithholdingCauses", FactDisplay::IfAny),
     ("lost", "LossCauses", FactDisplay::Always),
     ("not started", "FailedStartCauses", FactDisplay::IfAny),
