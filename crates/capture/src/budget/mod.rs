@@ -18,13 +18,14 @@
 mod error;
 mod parse;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
 use crate::model::{Capture, CapturedMessage, TextId};
 use crate::percentiles::Percentiles;
-use crate::query::{Matcher, Pattern, Query};
+use crate::query::{Matcher, Pattern, Query, likely};
 use crate::record::nanos;
 use crate::statistics::MessageGroup;
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
@@ -122,6 +123,24 @@ impl Budget {
         };
         let found = value.map_or(Cell::Absent, |value| self.measure.cell(value));
         BudgetOutcome { text: self.text.clone(), found, verdict }
+    }
+
+    /// The recorded members that this budget may mean, most likely first, if its pattern matches none.
+    pub fn similar_members(&self, capture: &Capture) -> Vec<String> {
+        let BudgetSubject::Member(pattern) = &self.subject else { return Vec::new() };
+        let mut by_ids = HashMap::new();
+        for message in capture.messages() {
+            let asked = message.call().unwrap_or(message);
+            by_ids.entry((asked.interface_id(), asked.member_id())).or_insert((asked, 0)).1 += 1;
+        }
+        let mut found = HashMap::<Cow<'_, str>, u64>::new();
+        for (message, count) in by_ids.into_values() {
+            *found.entry(message.full_member().into()).or_default() += count;
+        }
+        if found.keys().any(|name| pattern.selects(name)) {
+            return Vec::new();
+        }
+        likely(pattern, &found).into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Returns true if the group can be measured. A query may be meant to select no message, and a

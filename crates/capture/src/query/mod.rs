@@ -43,6 +43,7 @@ pub use field::{Arguments, MessageState, NumberField, QueryField, TextField};
 pub use matcher::Matcher;
 pub use matches::QueryMatches;
 pub use names::NameMistake;
+pub(crate) use no_match::likely;
 pub use parse::DEPTH_MAX;
 pub use pattern::{Pattern, RegexPattern};
 use scope::QueryScope;

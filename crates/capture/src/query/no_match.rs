@@ -227,7 +227,10 @@ fn texts_of(capture: &Capture, peer: RecordedPeerId, field: TextField) -> Vec<&s
 
 /// Suggests texts: texts that differ only in case, or else texts that contain the pattern, or else
 /// similar texts.
-fn likely<'f>(pattern: &Pattern, found: &'f HashMap<Cow<'_, str>, u64>) -> Vec<(&'f str, u64)> {
+pub(crate) fn likely<'f>(
+    pattern: &Pattern,
+    found: &'f HashMap<Cow<'_, str>, u64>,
+) -> Vec<(&'f str, u64)> {
     let wanted = pattern.to_string();
     let lower = match pattern {
         Pattern::Regex(_) => return Vec::new(),

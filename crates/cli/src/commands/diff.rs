@@ -10,6 +10,7 @@ use capture::compare::{self, Difference};
 use capture::query::Query;
 use capture::table::DataTable;
 use capture::text::Style;
+use capture::text::nearest::suggestion;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
@@ -46,6 +47,14 @@ pub(super) fn check_budgets(
     budgets: &[Budget],
 ) -> (DataTable, BudgetVerdict) {
     let outcomes: Vec<_> = budgets.iter().map(|budget| budget.check(capture, query)).collect();
+    for (budget, outcome) in budgets.iter().zip(&outcomes) {
+        if outcome.verdict != BudgetVerdict::Kept
+            && let names @ [_, ..] = &*budget.similar_members(capture)
+        {
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            recording::note(&format!("no such call: {}{}", outcome.text, suggestion(&names)));
+        }
+    }
     (budget::table(&outcomes), verdict(&outcomes))
 }
 

@@ -57,6 +57,26 @@ fn findings_and_assertions_set_the_exit_status() {
 }
 
 #[test]
+fn budgets_for_names_that_do_not_occur_suggest_others() {
+    let folder = recordings_folder();
+    for (budget, names) in [
+        ("p95(org.example.Mail.GetCuont)_<_20ms", "org.example.Mail.GetCount"),
+        ("calls(org.example.mail.*)_>_0", "org.example.Mail.GetCount"),
+        ("errors(com.other.Name)_==_0", ""),
+        // The name is right.
+        ("max(*.GetCount)_<_1us", ""),
+    ] {
+        let (code, _, stderr) = run(&folder, &format!("stats fast.pcap --assert {budget}"));
+        let text = budget.replace('_', " ");
+        let expected = match names {
+            "" => String::new(),
+            names => format!("note: no such call: {text}; did you mean {names}?\n"),
+        };
+        assert_eq!((code, stderr), (Some(1), expected), "{text}");
+    }
+}
+
+#[test]
 fn files_are_listed_in_the_heading_and_counted_once() {
     let folder = recordings_folder();
     fs::copy(folder.join("fast.pcap"), folder.join("slow.pcap.1")).expect("a writable folder");
