@@ -89,7 +89,7 @@ impl CheckedMessage {
     pub fn of(message: &Message<'_>, own: &str, partner: &str) -> Option<Self> {
         message.validate_body().ok()?;
         // A well-known name can have moved while the message was on its way.
-        let is_for_own = |name: &str| name == own || !name.starts_with(':');
+        let is_for_own = |name: &str| name == own || !name.starts_with(':') && !is_bus(name);
         let is_passed_on = message.sender().is_some_and(|sender| sender.as_str() == partner)
             && message.destination().is_some_and(|name| is_for_own(name.as_str()))
             && !message.has_unknown_fields()
@@ -152,9 +152,11 @@ mod tests {
         assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.1"), valid);
         assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.2"), None);
         assert_eq!(CheckedMessage::of(&message, ":1.8", ":1.1"), None);
-        let to_name = of("com.example.Name");
-        let message = Message::parse(&to_name).expect("valid");
-        assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.1"), valid);
+        for (name, expected) in [("com.example.Name", valid), (BUS_NAME.as_str(), None)] {
+            let to_name = of(name);
+            let message = Message::parse(&to_name).expect("valid");
+            assert_eq!(CheckedMessage::of(&message, ":1.9", ":1.1"), expected, "{name}");
+        }
     }
 
     #[test]

@@ -256,6 +256,66 @@ fn valid_messages_behind_an_invalid_one_are_processed() {
     }
 }
 
+/// While the service is busy, one program sends signals over the bus, another one sends calls on its
+/// lane, a third one sends a call on its lane that is too long, and the first sends more signals.
+#[test]
+fn messages_before_one_that_is_too_long_are_received() {
+    const COUNT: u64 = 300;
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let name = BusName::new(NAME).expect("a name");
+    let interface = InterfaceName::literal(NAME);
+    let count = MemberName::literal("Count");
+    let signal = Builder::signal(ObjectPath::ROOT, interface, count).destination(name);
+    let call = |method| {
+        let call = Builder::method_call(ObjectPath::ROOT, MemberName::literal(method));
+        call.interface(interface).destination(name).flags(Flags::NO_REPLY_EXPECTED)
+    };
+    for mode in ["serve-short", "serve-short-loop"] {
+        for order in [[0, 1], [1, 0]] {
+            let mut service = stage.start_service(&program, mode);
+            let with_bus = Connection::open(&stage.address).expect("a bus");
+            // In both orders, because the service reads its lanes in the order of their age.
+            let mut with_lanes = order.map(|place| (place, with_lane(&stage.address)));
+            with_lanes.sort_by_key(|(place, _)| *place);
+            let [(_, other), (_, long)] = &with_lanes;
+            let send = |connection: &Connection, message: &Builder<'_>, number: u64| {
+                connection.send(message, &(number,), Vec::new()).expect("it lives");
+                connection.flush().expect("it lives");
+            };
+            send(other, &call("Wait"), 200);
+            thread::sleep(Duration::from_millis(50));
+            (0..COUNT).for_each(|number| send(&with_bus, &signal, number));
+            let (bus, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+            // The bus has routed them then.
+            with_bus.call(bus, path, bus, "GetId", &()).expect("a reply");
+            send(other, &call("Count"), COUNT);
+            send(other, &call("Count"), COUNT + 1);
+            let text = "x".repeat(2000);
+            long.send(&call("Count"), &(&*text,), Vec::new()).expect("it lives");
+            long.flush().expect("it lives");
+            (COUNT + 2..COUNT + 9).for_each(|number| send(&with_bus, &signal, number));
+            let mut received = String::new();
+            service.output.read_to_string(&mut received).expect("text");
+            let received: Vec<&str> = received.lines().collect();
+            let expected: Vec<_> = (0..COUNT + 2).map(|number| format!("count {number}")).collect();
+            assert_eq!(received, expected, "{mode}, {order:?}");
+        }
+    }
+}
+
+/// A connection that has a lane to the service.
+fn with_lane(address: &str) -> Connection {
+    let connection = Connection::open(address).expect("a bus");
+    connection.set_lane_use(LaneUse::On);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while connection.lane_count() == 0 {
+        assert!(Instant::now() < deadline, "there is no lane");
+        echo(&connection, 1);
+    }
+    connection
+}
+
 /// The service accepts messages of up to 1000 bytes, and exits when its connection ends. After a
 /// call of Leave it exits without an error.
 #[test]
@@ -463,7 +523,7 @@ impl LaneAttacker {
     }
 }
 
-/// A packet with a message and its arguments.
+/// A packet with a message and its arguments, which states that it is the oldest.
 fn packet(message: &Builder<'_>, arguments: &impl EncodeArgs) -> Vec<u8> {
     let mut packet = Vec::new();
     message.write(&mut packet, NonZeroU32::MIN, arguments).expect("a valid message");

@@ -90,7 +90,9 @@ struct OpenSocket {
 
 /// A received message of a lane.
 struct LaneMessage {
-    content: DBusMessageContent,
+    /// `None` if the message is longer than the program accepts. Then the connection ends when it
+    /// is its turn, as over the bus.
+    content: Option<DBusMessageContent>,
     /// The length of the message in bytes.
     bytes: usize,
     role: CheckedMessage,
@@ -110,11 +112,9 @@ enum PacketRead {
     Nothing,
     /// The lane was shut down, and everything was read.
     Ended,
-    /// The partner has violated the protocol, which ends the lane.
+    /// The partner has violated the protocol. That ends the lane only: the partner must not be able
+    /// to end the connection.
     Invalid,
-    /// The message is longer than the program accepts, which ends the connection. So it would if the
-    /// message came over the bus.
-    TooLong,
 }
 
 impl MergedLanes {
@@ -216,7 +216,6 @@ impl MergedLanes {
                     }
                     PacketRead::Ended => return InboxFilling::Ended(key),
                     PacketRead::Invalid => return InboxFilling::Invalid(key),
-                    PacketRead::TooLong => return InboxFilling::TooLong,
                 }
             }
         }
@@ -231,8 +230,7 @@ impl MergedLanes {
             _ => return PacketRead::Ended,
         };
         match FrameStamp::split(&self.packet[..len]) {
-            Some((message, _)) if message.len() > message_bytes_max => PacketRead::TooLong,
-            Some((message, stamp)) => match self.check(key, message) {
+            Some((message, stamp)) => match self.check(key, message, message_bytes_max) {
                 Some(message) => PacketRead::Message(LaneFrame { stamp, len, message }),
                 None => PacketRead::Invalid,
             },
@@ -241,10 +239,13 @@ impl MergedLanes {
     }
 
     /// Checks a message that came on a lane.
-    fn check(&self, key: LaneKey, bytes: &[u8]) -> Option<LaneMessage> {
+    fn check(&self, key: LaneKey, bytes: &[u8], bytes_max: usize) -> Option<LaneMessage> {
         let message = Message::parse(bytes).ok()?;
         let role = CheckedMessage::of(&message, self.own_name()?, self.lanes.partner(key)?)?;
-        let content = DBusMessageContent::of(&message, Vec::new()).ok()?;
+        let content = match bytes.len() <= bytes_max {
+            true => Some(DBusMessageContent::of(&message, Vec::new()).ok()?),
+            false => None,
+        };
         Some(LaneMessage { content, bytes: bytes.len(), role })
     }
 
@@ -310,8 +311,6 @@ enum InboxFilling {
     Ended(LaneKey),
     /// The partner of this lane has violated the protocol.
     Invalid(LaneKey),
-    /// A message is longer than the program accepts.
-    TooLong,
 }
 
 /// Methods that send messages on lanes.
@@ -496,28 +495,23 @@ impl ConnectionState {
     /// Reads lanes, and puts all messages whose turn it is into the queue, unless it
     /// [pauses](PauseReason). When the connection has ended, it does not pause. Returns `Closed` if
     /// the connection must end.
-    pub(super) fn process(
-        &mut self,
-        connection: &DBusConnection,
-        mut is_end: bool,
-    ) -> TransferState {
+    pub(super) fn process(&mut self, connection: &DBusConnection, is_end: bool) -> TransferState {
         let mut has_new = false;
-        let mut outcome = TransferState::Open;
         self.lanes.inbox.restart();
         self.lanes.end_pause();
         // The partner of a lane can send for ever. It does not know that the connection has ended.
         let mut rest = if is_end { READ_AT_END_MAX } else { READ_AT_ONCE_MAX };
-        loop {
+        let outcome = loop {
             if !self.lanes.sockets.is_empty() {
                 match rest {
                     0 if is_end => self.lanes.inbox.close_all(),
                     0 => {
                         self.lanes.begin_pause(PauseReason::LanesBusy);
-                        break;
+                        break TransferState::Open;
                     }
                     _ if connection.is_full(self) && !is_end => {
                         self.lanes.begin_pause(PauseReason::QueueFull);
-                        break;
+                        break TransferState::Open;
                     }
                     _ => {}
                 }
@@ -532,11 +526,6 @@ impl ConnectionState {
                         self.fail_lane(key);
                         continue;
                     }
-                    InboxFilling::TooLong => {
-                        // The program still gets the messages before it.
-                        (rest, is_end, outcome) = (0, true, TransferState::Closed);
-                        continue;
-                    }
                 }
             }
             if !self.lanes.lanes.is_empty() {
@@ -544,9 +533,12 @@ impl ConnectionState {
                 let due = self.lanes.inbox.take_due(lanes.received(), || lanes.queued());
                 if let Some((key, message)) = due {
                     rest = rest.saturating_sub(1);
-                    has_new |= self.enqueue_of_lane(connection, key, message);
+                    let LaneMessage { content: Some(content), bytes, role } = message else {
+                        break TransferState::Closed;
+                    };
+                    has_new |= self.enqueue_of_lane(connection, key, content, bytes, role);
                     if self.lanes.has_nothing_read() && !is_end {
-                        break;
+                        break TransferState::Open;
                     }
                     continue;
                 }
@@ -556,9 +548,9 @@ impl ConnectionState {
                 Some((content, bytes)) => {
                     has_new |= self.enqueue_of_bus(connection, content, bytes);
                 }
-                None => break,
+                None => break TransferState::Open,
             }
-        }
+        };
         if has_new {
             self.wake_main_loop();
         }
@@ -571,9 +563,10 @@ impl ConnectionState {
         &mut self,
         connection: &DBusConnection,
         key: LaneKey,
-        message: LaneMessage,
+        content: DBusMessageContent,
+        bytes: usize,
+        role: CheckedMessage,
     ) -> bool {
-        let LaneMessage { content, bytes, role } = message;
         let is_of_lane =
             || self.lanes.waiting.get(&content.reply_serial()) == Some(&CallRoute::Lane(key));
         if content.is_reply() && !is_of_lane() {

@@ -157,6 +157,11 @@ static DBusHandlerResult serve(DBusConnection *same, DBusMessage *call, void *da
     dbus_message_get_args(call, NULL, DBUS_TYPE_UINT64, &number, DBUS_TYPE_INVALID);
     if (dbus_message_has_member(call, "Leave"))
         exit(0);
+    if (dbus_message_has_member(call, "Count")) {
+        printf("count %llu\n", (unsigned long long)number);
+        fflush(stdout);
+        return DBUS_HANDLER_RESULT_HANDLED;
+    }
     if (dbus_message_has_member(call, "Ask"))
         number = ask(same, number);
     if (dbus_message_has_member(call, "Wait"))
@@ -474,10 +479,10 @@ int main(int argc, char **argv) {
     connection = dbus_bus_get(DBUS_BUS_SESSION, &error);
     if (connection == NULL)
         fail(error.message);
-    if (strcmp(argv[1], "serve-short") == 0)
+    if (strncmp(argv[1], "serve-short", 11) == 0)
         dbus_connection_set_max_message_size(connection, 1000);
     if (strncmp(argv[1], "serve", 5) == 0)
-        run_service(strcmp(argv[1], "serve-loop") == 0);
+        run_service(strstr(argv[1], "-loop") != NULL);
     for (int index = 1; index < argc; index++) {
         const char *step = argv[index];
         if (strcmp(step, "call") == 0)
