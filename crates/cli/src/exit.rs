@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use capture::text::visible::printable;
+
 use crate::output::{print, print_to_stderr};
 
 /// The result of a command that succeeded.
@@ -38,6 +40,11 @@ impl ExitOutcome for String {
 
 /// An error of a command. Its text is one sentence without the name of the command.
 pub(crate) trait ExitError: fmt::Display {
+    /// The text to print, in which texts of peers cannot begin a line.
+    fn printed(&self) -> String {
+        printable(&self.to_string()).into_owned()
+    }
+
     /// The exit status; 2 means that the command line is wrong.
     fn status(&self) -> u8 {
         1
@@ -59,7 +66,7 @@ pub(crate) fn conclude<O: ExitOutcome, E: ExitError>(
         Ok(outcome) => outcome.conclude(),
         Err(error) if error.is_quiet() => ExitCode::SUCCESS,
         Err(error) => {
-            print_to_stderr(&format!("diligence {command}: {error}\n"));
+            print_to_stderr(&format!("diligence {command}: {}\n", error.printed()));
             ExitCode::from(error.status())
         }
     }

@@ -1,6 +1,7 @@
 //! Output to terminals, pipes and files.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::os::unix::fs::MetadataExt as _;
@@ -47,6 +48,12 @@ pub(crate) fn print_to_stderr(text: &str) {
         None => text,
     };
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Prints a message in a line of standard error, with line breaks from peers escaped. `source` is the
+/// program, or the kind of the message.
+pub(crate) fn print_message(source: &str, text: &dyn Display) {
+    print_to_stderr(&format!("{source}: {}\n", visible::printable(&text.to_string())));
 }
 
 /// Folds long lines between words. A line that begins with a space belongs to a table and is not

@@ -10,7 +10,7 @@ use capture::text::units::counted;
 use serde::Serialize;
 
 use crate::exit::ExitError;
-use crate::output::print_to_stderr;
+use crate::output::{print_message, print_to_stderr};
 use crate::progress::{WorkProgress, WorkTask};
 
 /// Splits words into files, which come first, and a query. The first word is always a file, even if
@@ -120,7 +120,7 @@ pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query)
         Some(_) => format!("no message matches the query: {reason}"),
         None => reason,
     };
-    print_to_stderr(&format!("diligence {command}: {text}\n"));
+    print_message(&format!("diligence {command}"), &text);
 }
 
 /// Prints a note with the number of messages from and to the recorder that the query skips.
@@ -141,7 +141,7 @@ pub(crate) fn note_unknown_recipients(query: &Query, capture: &Capture) {
 
 /// Prints a note to standard error that readers need to interpret the output.
 pub(crate) fn note(text: &str) {
-    print_to_stderr(&format!("note: {text}\n"));
+    print_message("note", &text);
 }
 
 /// An error in the query, or in opening a recording.

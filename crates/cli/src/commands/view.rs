@@ -16,7 +16,7 @@ use viewer::{CallPermission, PageExportError, PageServer, ViewerSubject};
 
 use crate::bus_choice::BusChoice;
 use crate::exit::ExitError;
-use crate::output::{DocumentOutput, print, print_to_stderr};
+use crate::output::{DocumentOutput, print, print_message};
 use crate::private_bus::end_requested;
 use crate::progress::{WorkProgress, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError};
@@ -140,7 +140,7 @@ fn print_address(address: String) {
 
 fn open_browser(server: &PageServer) {
     if let Err(error) = server.open_browser() {
-        print_to_stderr(&format!("diligence view: cannot open a browser: {error}\n"));
+        print_message("diligence view", &format_args!("cannot open a browser: {error}"));
     }
 }
 

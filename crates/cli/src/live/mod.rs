@@ -26,7 +26,7 @@ pub(crate) use traffic::{LiveTraffic, TrafficAmount, TrafficRate, before};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::output::{print_to_stderr, write_text};
+use crate::output::{print_message, write_text};
 use crate::style;
 
 /// Options for watching a bus instead of reading recordings.
@@ -133,7 +133,7 @@ impl LiveReports {
                 LiveEvent::Notice(notice) => match &mut self.display {
                     ReportDisplay::Page(page) => page.show_message(notice.to_string()),
                     ReportDisplay::Lines(_) | ReportDisplay::Silent => {
-                        print_to_stderr(&format!("diligence: {notice}\n"))
+                        print_message("diligence", &notice);
                     }
                 },
                 LiveEvent::Inputs(inputs) => {

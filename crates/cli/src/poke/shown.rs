@@ -155,7 +155,8 @@ impl ShownOptions {
         let status = print(&self.text(shown));
         if !matches!(self.shape(), ValueShape::Nothing | ValueShape::People) {
             let lines = shown.descriptors.iter().enumerate();
-            let lines = lines.map(|(place, one)| format!("descriptor {place} is {}\n", one.what));
+            let lines = lines
+                .map(|(place, one)| format!("descriptor {place} is {}\n", printable(&one.what)));
             print_to_stderr(&lines.collect::<String>());
         }
         status

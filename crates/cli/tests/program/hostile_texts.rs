@@ -84,6 +84,7 @@ fn answer(request: &IncomingCall) {
     let message = request.message();
     let sent = match message.member().unwrap_or_default() {
         "Introspect" if message.path() == Some("/") => request.reply(&(DOCUMENT,)),
+        "Introspect" if message.path() == Some("/refused") => request.reply_error(FAILURE, HOSTILE),
         "Introspect" => request.reply(&("<node/>",)),
         "Fail" => request.reply_error(FAILURE, HOSTILE),
         "Get" => request.reply(&(Variant(HOSTILE),)),
@@ -161,6 +162,8 @@ fn texts_of_peers_are_escaped_on_a_terminal() {
         ("get org.example.Hostile / org.example.Hostile Text --format pretty", true),
         ("introspect org.example.Hostile /", false),
         ("introspect org.example.Hostile / --format gdbus", false),
+        ("introspect org.example.Hostile /refused", true),
+        ("introspect org.example.Hostile /refused --code rust", true),
         ("tree org.example.Hostile", false),
         ("list", false),
         ("status", false),

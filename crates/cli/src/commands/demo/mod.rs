@@ -35,7 +35,7 @@ use clap::{Args, Subcommand};
 use client::{CallError, EmitError, Ended, SendError, SubscribeError};
 
 use crate::children;
-use crate::output::print_to_stderr;
+use crate::output::print_message;
 
 /// Arguments of `diligence demo`.
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ pub(crate) fn run(demo: Demo) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_disconnect(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            print_to_stderr(&format!("{name}: {error}\n"));
+            print_message(&name, &error);
             ExitCode::FAILURE
         }
     }

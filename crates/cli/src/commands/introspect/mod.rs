@@ -18,7 +18,7 @@ mod walk;
 use std::io::{IsTerminal as _, stdout};
 use std::time::Duration;
 
-use capture::text::visible::{self, printable};
+use capture::text::visible;
 use clap::{Args, ValueEnum};
 use inspector::{InspectedObject, TreeOptions};
 
@@ -26,7 +26,7 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::inspection::{InspectionError, inspector, timeouts_of};
 use crate::json_choice::JsonChoice;
-use crate::output::print_to_stderr;
+use crate::output::print_message;
 use crate::style;
 use crate::table_options::TableOptions;
 use ask::InspectedService;
@@ -217,7 +217,7 @@ fn shown(text: String) -> String {
 
 fn print_errors(lines: &[String]) {
     for line in lines {
-        print_to_stderr(&format!("diligence introspect: {}\n", printable(line)));
+        print_message("diligence introspect", line);
     }
 }
 

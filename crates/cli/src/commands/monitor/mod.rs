@@ -21,7 +21,7 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::json_choice::{JsonChoice, JsonLayout};
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
-use crate::output::{controls, print_to_stderr};
+use crate::output::{controls, print_message, print_to_stderr};
 use crate::rule::match_rule;
 use crate::style::ColorChoice;
 use waits::LinePrinter;
@@ -129,7 +129,7 @@ fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveErro
             break;
         }
         match events.next(None, &mut |record| printer.take(record))? {
-            LiveEvent::Notice(notice) => print_to_stderr(&format!("diligence monitor: {notice}\n")),
+            LiveEvent::Notice(notice) => print_message("diligence monitor", &notice),
             LiveEvent::BusGone => {
                 printer.finish(events.watch().clock().now())?;
                 return Err(LiveError::Gone);

@@ -27,7 +27,7 @@ pub(crate) use progress::{RecordProgress, report};
 
 use crate::amount;
 use crate::bus_choice::BusChoices;
-use crate::output::print_to_stderr;
+use crate::output::{print_message, print_to_stderr};
 use crate::private_bus::end_requested;
 use crate::rule::match_rule;
 use crate::user_command::{self, UserCommand, shell_status};
@@ -286,7 +286,7 @@ pub(crate) fn status_with(
         None => Ok(status),
         Some(error) if status == 0 => Err(error),
         Some(error) => {
-            print_to_stderr(&format!("diligence {command}: {error}\n"));
+            print_message(&format!("diligence {command}"), &error);
             Ok(status)
         }
     }

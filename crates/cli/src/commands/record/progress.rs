@@ -9,7 +9,7 @@ use capture::text::units::{bytes, count, counted, duration, elapsed};
 use recorder::{FollowedProcesses, RecordingSession, RecordingTally, SessionReport};
 use sys::clock::monotonic;
 
-use crate::output::print_to_stderr;
+use crate::output::print_message;
 use crate::progress::{StatusLine, UPDATE_INTERVAL};
 
 /// The progress line, which is drawn only if standard error is a terminal.
@@ -55,7 +55,7 @@ impl RecordProgress {
     /// Prints a permanent message above the progress line.
     pub(crate) fn print_message(&mut self, text: &str) {
         self.clear();
-        print_to_stderr(&format!("diligence record: {text}\n"));
+        print_message("diligence record", &text);
     }
 
     /// Clears the progress line.

@@ -5,7 +5,6 @@ mod draw;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use capture::text::visible::printable;
 use clap::Args;
 use inspector::{Inspector, InspectorFailure, NodeContent, Starting, Tree, TreeOptions};
 use serde::Serialize;
@@ -16,7 +15,7 @@ use crate::inspection::{
     InspectionError, inspector, is_unknown_name, names, no_such_name, timeouts_of,
 };
 use crate::json_choice::JsonChoice;
-use crate::output::{print, print_to_stderr};
+use crate::output::{print, print_message};
 use crate::style;
 use crate::table_options::NoPager;
 use draw::{TreeLines, draw};
@@ -69,7 +68,7 @@ impl TreeArgs {
             .collect::<Result<_, _>>()?;
         let text = self.json.text(&asked).unwrap_or_else(|| self.text(&asked));
         for line in asked.iter().flat_map(ServiceResult::errors) {
-            print_to_stderr(&format!("diligence tree: {}\n", printable(&line)));
+            print_message("diligence tree", &line);
         }
         Ok(match (print(&text), asked.iter().all(ServiceResult::has_answered)) {
             (ExitCode::SUCCESS, false) => ExitCode::FAILURE,

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitStatus;
 
+use capture::text::visible::printable;
+
 use crate::exit::ExitError;
 use crate::live::LiveError;
 use crate::private_bus::{PrivateBusError, describe_end};
@@ -23,6 +25,13 @@ pub(crate) enum UpError {
 }
 
 impl ExitError for UpError {
+    fn printed(&self) -> String {
+        match self {
+            Self::Start { .. } | Self::BusEnded { .. } => self.to_string(),
+            Self::Demo(_) | Self::Live(_) => printable(&self.to_string()).into_owned(),
+        }
+    }
+
     fn is_quiet(&self) -> bool {
         match self {
             Self::Live(error) => error.is_quiet(),
@@ -39,6 +48,6 @@ impl From<io::Error> for UpError {
 }
 
 fn last_lines(log: &[String]) -> String {
-    let lines: String = log.iter().map(|line| format!("\n  {line}")).collect();
+    let lines: String = log.iter().map(|line| format!("\n  {}", printable(line))).collect();
     if log.is_empty() { lines } else { format!("; its last log lines:{lines}") }
 }
