@@ -148,7 +148,7 @@ fn match_rules_too_long_for_a_message_return_limits_exceeded() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
-fn one_message_resumes_a_limited_number_of_calls() {
+fn one_message_resumes_as_many_calls_as_a_connection_has_on_lanes() {
     let (mut world, [a, _]) = world();
     let mut resume = |count: u32| {
         let element = Signature::new("u").expect("valid").into();
@@ -160,6 +160,8 @@ fn one_message_resumes_a_limited_number_of_calls() {
         let seen = world.send(a, call, &args);
         (messages_to(&seen, a).len(), last_error(&seen, a))
     };
-    assert_eq!(resume(3), (4, None), "an error for each call, and the reply");
-    assert_eq!(resume((1 << 16) + 1), (1, Some("LimitsExceeded".to_owned())));
+    let max = u32::try_from(lane::CALLS_MAX).expect("a small number");
+    let answers = lane::CALLS_MAX + 1;
+    assert_eq!(resume(max), (answers, None), "an error for each call, and the reply");
+    assert_eq!(resume(max + 1), (1, Some("LimitsExceeded".to_owned())));
 }

@@ -163,8 +163,8 @@ fn find_pair(router: &mut Router, call: &Call<'_>) -> Result<(PeerId, PeerPair),
     pair.ok_or_else(|| LaneRefusal::NoPartner.into())
 }
 
-/// The maximum number of calls that one message resumes. A connection has no more calls on lanes
-/// (`CALLS_MAX` of the crate `lane`).
+/// The maximum number of calls that one message resumes. A connection has no more calls on lanes:
+/// this is `CALLS_MAX` of the crate `lane`.
 const RESUMED_MAX: usize = 4096;
 
 const OPENED: MemberName<'static> = MemberName::literal("Opened");
