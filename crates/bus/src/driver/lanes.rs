@@ -17,8 +17,8 @@ use crate::calls::{ExpectError, PendingCall};
 use crate::lanes::{LaneWish, PeerPair};
 use crate::routing::Router;
 use crate::types::{
-    ConnectionFact, Effect, Effects, Fds, ForeignError, LaneEnds, LaneId, LaneRefusal, LaneRequest,
-    PeerId, RefusalReason,
+    CallId, ConnectionFact, Effect, Effects, Fds, ForeignError, LaneEnds, LaneId, LaneRefusal,
+    LaneRequest, PeerId, RefusalReason,
 };
 use crate::well_known::{DRIVER_PATH, LANES_INTERFACE};
 
@@ -33,6 +33,9 @@ pub(super) fn request(
     router.check_lane(pair)?;
     if !router.lanes.knows(pair) {
         check_room(router, call.from)?;
+        if router.lanes.wish_count_of(call.from) >= WISHES_MAX {
+            return Err(LaneRefusal::TooManyWishes.into());
+        }
     }
     let wish = router.lanes.wish(call.from, partner);
     let changes = router.lanes.name_changes(partner);
@@ -139,14 +142,15 @@ pub(super) fn resume(
     for serial in serials.into_iter().filter(|serial| !answered.contains(serial)) {
         let pending = PendingCall { caller: call.from, serial, callee: partner };
         if let Err(reason) = expect(router, pending) {
-            router.send_error(call.from, serial, &reason, fx);
+            router.refuse_call(CallId { peer: call.from, serial }, &reason, fx);
         }
     }
     driver.reply(call, &(), fx)
 }
 
 fn expect(router: &mut Router, call: PendingCall) -> Result<(), RefusalReason> {
-    let max = router.registry[call.caller].max_replies;
+    // The callee has these calls already. So a lower limit must not refuse them.
+    let max = router.registry[call.caller].max_replies.max(RESUMED_MAX as u64);
     let deadline = router.config.limits.reply_timeout.map(|timeout| router.now.after(timeout));
     router.calls.expect(call, deadline, max, Counted::NOT).map_err(|error| match error {
         ExpectError::SerialInUse => RefusalReason::SerialInUse,
@@ -166,5 +170,9 @@ fn find_pair(router: &mut Router, call: &Call<'_>) -> Result<(PeerId, PeerPair),
 /// The maximum number of calls that one message resumes. A connection has no more calls on lanes:
 /// this is `CALLS_MAX` of the crate `lane`.
 const RESUMED_MAX: usize = 4096;
+
+/// The maximum number of lanes that a connection has asked for, and its partners have not. They may
+/// never do so, because most libraries have no lanes.
+const WISHES_MAX: u64 = 256;
 
 const OPENED: MemberName<'static> = MemberName::literal("Opened");

@@ -120,13 +120,16 @@ impl LanePairs {
         }
     }
 
-    /// Number of lanes of a connection, and of lanes that it has asked for.
+    /// Number of lanes of a connection, including those that were not wound up.
     pub(crate) fn count_of(&self, peer: PeerId) -> u64 {
-        let pairs = self.pairs_of(peer).filter(|pair| match &self.pairs[pair] {
-            LaneStage::Wished(by) => *by == peer,
-            LaneStage::Open(_) | LaneStage::Ended(_) => true,
-        });
-        pairs.count() as u64
+        let has_lane = |stage: &LaneStage| !matches!(stage, LaneStage::Wished(_));
+        self.pairs_of(peer).filter(|pair| has_lane(&self.pairs[pair])).count() as u64
+    }
+
+    /// Number of lanes that a connection has asked for, and its partners have not.
+    pub(crate) fn wish_count_of(&self, peer: PeerId) -> u64 {
+        let wishes = |stage: &LaneStage| matches!(stage, LaneStage::Wished(by) if *by == peer);
+        self.pairs_of(peer).filter(|pair| wishes(&self.pairs[pair])).count() as u64
     }
 
     /// Opens the lane of a pair. `None` if all ids were used.
@@ -305,9 +308,12 @@ mod tests {
     }
 
     #[test]
-    fn only_own_wishes_count() {
-        let lanes = lanes();
-        assert_eq!([A, B, C].map(|peer| lanes.count_of(peer)), [1, 1, 1]);
+    fn lanes_and_own_wishes_are_counted() {
+        let mut lanes = lanes();
+        assert_eq!([A, B, C].map(|peer| lanes.count_of(peer)), [1, 1, 0]);
+        assert_eq!([A, B, C].map(|peer| lanes.wish_count_of(peer)), [0, 0, 1]);
+        assert!(lanes.end(PeerPair::of(A, B)).is_some());
+        assert_eq!([A, B, C].map(|peer| lanes.count_of(peer)), [1, 1, 0], "not wound up");
     }
 
     #[test]

@@ -85,7 +85,9 @@ pub enum LaneRefusal {
     },
     /// The two ends are the same connection, or one is the bus.
     NoPartner,
-    /// A connection has too many lanes, or has asked for too many.
+    /// The caller has asked for too many lanes that its partners have not asked for.
+    TooManyWishes,
+    /// A connection has too many lanes.
     TooMany {
         /// The unique name of the connection.
         name: Box<str>,
@@ -116,7 +118,9 @@ impl LaneRefusal {
             | Self::FdsNotAgreed { .. }
             | Self::NotResumed => ErrorKind::NotSupported,
             Self::NoPartner | Self::NoLane => ErrorKind::InvalidArgs,
-            Self::TooMany { .. } | Self::NoIdsLeft => ErrorKind::LimitsExceeded,
+            Self::TooMany { .. } | Self::TooManyWishes | Self::NoIdsLeft => {
+                ErrorKind::LimitsExceeded
+            }
             Self::NotOpened(_) => ErrorKind::Failed,
         }
     }
@@ -156,6 +160,9 @@ impl fmt::Display for LaneRefusal {
                 "Connection \"{name}\" is not allowed to have more lanes \
                  (max_lanes_per_connection={max})"
             ),
+            Self::TooManyWishes => {
+                f.write_str("The connection has asked for too many lanes that others do not want")
+            }
             Self::NoIdsLeft => f.write_str("Too many lanes during the lifetime of this bus"),
             Self::NotResumed => {
                 f.write_str("The last lane of these connections has not been wound up")
