@@ -55,9 +55,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Connection::call`] needs no [`Proxy`]. [`Connection::start_call`] runs several calls at once,
-//! passes descriptors, and sets a timeout for one call. [`driver`] has the names of the bus itself,
-//! which is an object that can be called.
+//! [`Connection::call`] needs no [`Proxy`]. [`Proxy::start_call`] and [`Connection::start_call`] run
+//! several calls at once, pass descriptors, and set a timeout for one call:
+//!
+//! ```no_run
+//! use diligence_client::{CallOptions, Connection};
+//! use std::time::Duration;
+//!
+//! let bus = Connection::session()?;
+//! let player = bus.proxy("org.example.Player", "/org/example/Player", "org.example.Player")?;
+//! let options = || CallOptions { timeout: Duration::from_secs(2).into(), ..Default::default() };
+//! let (first, second) = (
+//!     player.start_call("Play", &("a song",), options())?,
+//!     player.start_call("Play", &("another",), options())?,
+//! );
+//! let (length,): (u32,) = first.wait()?.read()?;
+//! let (other_length,): (u32,) = second.wait()?.read()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`driver`] has the names of the bus itself, which is an object that can be called.
 //!
 //! # When messages leave
 //!
@@ -100,7 +117,8 @@
 //! The attribute [`interface`](macro@interface) makes the functions of an impl block the methods,
 //! properties and signals of a type of object, and [`Connection::export`] serves an object of this
 //! type. The library answers introspection, the standard properties interface (with change signals)
-//! and `Peer`, and sends the usual errors.
+//! and `Peer`, and sends the usual errors. If a function panics, the caller gets an error, and the
+//! panic ends the thread that serves.
 //!
 //! ```no_run
 //! use diligence_client::{Connection, IncomingCall, MethodError, NameFlags, interface};
