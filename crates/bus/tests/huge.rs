@@ -165,3 +165,20 @@ fn one_message_resumes_as_many_calls_as_a_connection_has_on_lanes() {
     assert_eq!(resume(max), (answers, None), "an error for each call, and the reply");
     assert_eq!(resume(max + 1), (1, Some("LimitsExceeded".to_owned())));
 }
+
+/// Most programs never share the wish for a lane, so a connection must not fill the memory of the bus.
+#[test]
+fn a_connection_wishes_for_a_limited_number_of_lanes() {
+    let (mut world, [a, _]) = world();
+    let mut refusals = Vec::new();
+    for _ in 0..300 {
+        let partner = format!(":1.{}", world.join(0).index());
+        let call = Builder::method_call(path("/org/freedesktop/DBus"), member("Request"))
+            .interface(interface("org.diligence.Lanes1"))
+            .destination(name("org.freedesktop.DBus"));
+        let seen = world.send(a, call, &[partner.as_str().into()]);
+        refusals.extend(last_error(&seen, a));
+    }
+    assert_eq!(refusals, vec!["LimitsExceeded"; 300 - 256]);
+    world.end();
+}

@@ -310,7 +310,7 @@ fn with_lane(address: &str) -> Connection {
     connection.set_lane_use(LaneUse::On);
     let deadline = Instant::now() + Duration::from_secs(10);
     while connection.lane_count() == 0 {
-        assert!(Instant::now() < deadline, "there is no lane");
+        assert!(Instant::now() < deadline, "the bus opens no lane");
         echo(&connection, 1);
     }
     connection
