@@ -85,8 +85,9 @@ impl StatusPage {
         let count = |key| totals.count(key);
         let number = |key| grouped(count(key));
         let style = self.style;
-        let disconnects = totals.counts("DisconnectCauses");
-        let (by_peers, by_bus) = split(disconnects, |cause| cause == "closed");
+        let disconnects = totals.counts("DisconnectCauses").into_iter();
+        let (by_peers, by_bus): (Vec<_>, Vec<_>) =
+            disconnects.partition(|(cause, _)| *cause == "closed");
         let closed: u64 = by_peers.iter().map(|(_, count)| count).sum();
         self.line("");
         self.fact(
@@ -146,7 +147,9 @@ impl StatusPage {
                 counted(count("PendingReplies"), "open call", "open calls"),
             ),
         );
-        let (errors, refusals) = split(totals.counts("RefusalCauses"), is_ordinary_error);
+        let refusals = totals.counts("RefusalCauses").into_iter();
+        let (errors, refusals): (Vec<_>, Vec<_>) =
+            refusals.partition(|(cause, _)| is_ordinary_error(cause));
         if !errors.is_empty() {
             self.fact("errors", &listed(&errors));
         }
@@ -350,16 +353,6 @@ fn listed(counts: &[(&str, u64)]) -> String {
     let words: Vec<_> =
         counts.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
     format!("{}: {}", grouped(all), words.join(", "))
-}
-
-type NamedCounts<'a> = Vec<(&'a str, u64)>;
-
-/// Splits counts into those whose name fits, and the others.
-fn split<'a>(
-    counts: NamedCounts<'a>,
-    fits: impl Fn(&str) -> bool,
-) -> (NamedCounts<'a>, NamedCounts<'a>) {
-    counts.into_iter().partition(|(name, _)| fits(name))
 }
 
 /// True for the cause of an error that is normal in the life of a program, such as a call to a
